@@ -1,0 +1,64 @@
+# Two commands matter: `make demo` shows what this does, `make test` checks that it does.
+# Everything they need is set up by them, in .venv, with uv if it is there and pip otherwise.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.ready
+REFERENCE := .reference
+PYTEST_WORKERS ?= 2
+
+.PHONY: demo test test-all lint types unit goldens conformance bench-data lock clean help
+
+help:  ## this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+$(STAMP): pyproject.toml
+	@if command -v uv >/dev/null 2>&1; then \
+	  uv venv --quiet --allow-existing --python $(PYTHON) $(VENV) && \
+	  uv pip install --quiet --python $(BIN)/python --group dev -e . ; \
+	else \
+	  $(PYTHON) -m venv $(VENV) && \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1' && \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev -e . ; \
+	fi
+	@touch $@
+
+demo: $(STAMP)  ## the main job, small, on this machine's CPU
+	@$(BIN)/python -m hint_relic demo
+
+test: lint types unit  ## lint, types and all tests but the slow ones
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+unit: $(STAMP)
+	$(BIN)/pytest -n $(PYTEST_WORKERS) -m "not slow"
+
+test-all: lint types  ## everything, the slow tests too
+	$(BIN)/pytest -n $(PYTEST_WORKERS)
+
+$(REFERENCE)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(REFERENCE)
+	$(REFERENCE)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(REFERENCE)/bin/python -m pip install --quiet --disable-pip-version-check dm-clrs==2.0.3 --group dev -e .
+	@touch $@
+
+conformance: $(REFERENCE)/.ready  ## compare with dm-clrs 2.0.3, live: traces, rewrites, network
+	$(REFERENCE)/bin/python -m pytest -c conformance/pytest.ini conformance
+
+goldens: $(REFERENCE)/.ready  ## remake tests/goldens from dm-clrs 2.0.3
+	$(REFERENCE)/bin/python conformance/make_goldens.py
+
+bench-data: $(STAMP)  ## traces per second, against dm-clrs where `make conformance` has been run
+	$(BIN)/python benchmarks/data.py
+
+lock:  ## requirements.lock, with hashes and without hosts
+	uv pip compile --universal --generate-hashes --no-header --no-emit-index-url --group dev pyproject.toml -o requirements.lock
+
+clean:
+	rm -rf $(VENV) $(REFERENCE) .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,85 @@
+"""One algorithm: every fact about it, in one record that its room fills in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from ..spec import Field, Kind, Location, Spec, Stage
+from .inputs import Inputs
+
+
+class Family(StrEnum):
+    SORTING = "sorting"
+    SEARCHING = "searching"
+    DIVIDE_AND_CONQUER = "divide and conquer"
+    GREEDY = "greedy"
+    DYNAMIC_PROGRAMMING = "dynamic programming"
+    GRAPHS = "graphs"
+    STRINGS = "strings"
+    GEOMETRY = "geometry"
+
+
+class View(StrEnum):
+    """How the paper enlarges an input without changing the steps in question (`augment/`)."""
+
+    ENTERED_NODE = "entered_node"  # new nodes joined to a node as it is first entered
+    SUBGRAPH = "subgraph"  # a disconnected random subgraph
+    APPENDED = "appended"  # items appended to the array
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """An algorithm of the benchmark.
+
+    run: the kernel, `run(log, *inputs)`; it records into the log and never alters its inputs.
+    log: the room's `Log` (see `record.py`).
+    test_multiplier: how many times 32 trajectories its evaluation splits hold.
+    sparse: trained on graphs of half the usual edge probabilities, or traces get very long.
+    static_hints: hints that never change, which the benchmark's protocol turns into inputs.
+    view, contrasted: the paper's augmentation, and the hints its objective contrasts.
+    """
+
+    name: str
+    title: str
+    family: Family
+    spec: Spec
+    inputs: Inputs
+    run: Callable[..., None]
+    log: Any
+    test_multiplier: int = 1
+    sparse: bool = False
+    static_hints: tuple[str, ...] = ()
+    view: View | None = None
+    contrasted: tuple[str, ...] = ()
+
+    def nodes(self, size: int) -> int:
+        return self.inputs.nodes(size)
+
+    def draws(self, size: int) -> str | None:
+        """Why inputs of this size can't be drawn, or None if they can."""
+        least = self.inputs.min_size
+        return (
+            None if size >= least else f"{self.name} needs a size of at least {least}, not {size}"
+        )
+
+
+def _field(stage: Stage, location: str, kind: str, classes: int) -> Field:
+    return Field(stage, Location(location), Kind(kind), classes)
+
+
+def reads(location: str, kind: str, classes: int = 0) -> Field:
+    """An input."""
+    return _field(Stage.INPUT, location, kind, classes)
+
+
+def shows(location: str, kind: str, classes: int = 0) -> Field:
+    """A hint."""
+    return _field(Stage.HINT, location, kind, classes)
+
+
+def returns(location: str, kind: str, classes: int = 0) -> Field:
+    """An output."""
+    return _field(Stage.OUTPUT, location, kind, classes)

@@ -1,0 +1,64 @@
+"""Dijkstra's shortest paths: keep settling the node nearest to the source.
+
+Nodes out of reach point at themselves, at a distance of 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .algorithm import Algorithm, Family, View, reads, returns, shows
+from .inputs import ROOTED_WEIGHTED_GRAPH
+from .kernel import kernel
+from .nearest_first import new_search, offer, record_search, take_nearest
+from .record import log_type, open_rooted_graph
+from .writing import write
+
+SPEC = {
+    "pos": reads("node", "scalar"),
+    "s": reads("node", "mask_one"),
+    "A": reads("edge", "scalar"),
+    "adj": reads("edge", "mask"),
+    "pi": returns("node", "pointer"),
+    "pi_h": shows("node", "pointer"),
+    "d": shows("node", "scalar"),
+    "mark": shows("node", "mask"),
+    "in_queue": shows("node", "mask"),
+    "u": shows("node", "mask_one"),
+}
+Log = log_type(__name__, SPEC)
+
+
+@kernel
+def record(log, search, u):
+    t = record_search(log, search, u)
+    write(search.key, log.d[t])
+
+
+@kernel
+def run(log, A, s):
+    row = open_rooted_graph(log, A, s)
+    n = A.shape[0]
+    search = new_search(n, s)
+    d = search.key
+    record(log, search, s)
+    while np.any(search.in_queue):
+        u = take_nearest(search)
+        for v in range(n):
+            if A[u, v] != 0:
+                offer(search, u, v, d[u] + A[u, v])
+        record(log, search, u)
+    write(search.pi, log.pi[row])
+
+
+ALGORITHM = Algorithm(
+    name="dijkstra",
+    title="Dijkstra's shortest paths",
+    family=Family.GRAPHS,
+    spec=SPEC,
+    inputs=ROOTED_WEIGHTED_GRAPH,
+    run=run,
+    log=Log,
+    view=View.SUBGRAPH,
+    contrasted=("pi_h",),
+)

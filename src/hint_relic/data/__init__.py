@@ -1,0 +1,8 @@
+"""From traces to batches: splits, rewrites and the training stream. No JAX here."""
+
+from __future__ import annotations
+
+from .splits import SPLITS, dense, sample, split, trace
+from .stream import TRAIN_SIZES, Protocol, Stream
+
+__all__ = ["SPLITS", "TRAIN_SIZES", "Protocol", "Stream", "dense", "sample", "split", "trace"]

@@ -1,0 +1,115 @@
+"""Encoders: every input and hint becomes a few scalar channels, and each channel a vector.
+
+An encoder is linear, so what it adds to the node, edge or graph features is
+`channels @ weight + bias`. The network keeps the channels (a handful) and lets later layers
+absorb the weights, instead of carrying 128 numbers for each edge.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
+
+from ..spec import POINTERS, Field, Kind, Location, Spec, Stage
+from .layers import Linear
+
+
+class Channels(NamedTuple):
+    """What is known of a sample at one step, not yet encoded."""
+
+    node: Float[Array, "n kn"]
+    edge: Float[Array, "n n ke"]
+    graph: Float[Array, " kg"]
+
+
+class Encoding(NamedTuple):
+    """One linear layer for each location, from channels to features."""
+
+    node: Linear
+    edge: Linear
+    graph: Linear
+
+
+def home(field: Field) -> Location:
+    """Where a field's features go: a node's pointer is information about an edge."""
+    if field.location is Location.NODE and field.kind in POINTERS:
+        return Location.EDGE
+    return field.location
+
+
+def is_edge_pointer(field: Field) -> bool:
+    return field.location is Location.EDGE and field.kind is Kind.POINTER
+
+
+class Encoder(eqx.Module):
+    """The linear encoders of some fields. An edge pointer has two, all others one."""
+
+    linears: dict[str, tuple[Linear, ...]]
+    fields: tuple[tuple[str, Field], ...] = eqx.field(static=True)
+    hidden: int = eqx.field(static=True)
+
+    @classmethod
+    def init(cls, key: PRNGKeyArray, fields: Spec, hidden: int) -> Encoder:
+        linears = {}
+        for (name, field), k in zip(fields.items(), jax.random.split(key, len(fields) + 1)):
+            # Scalar hints start small ("xavier on scalars").
+            small = field.stage is Stage.HINT and field.kind is Kind.SCALAR
+            stddev = hidden**-0.5 if small else None
+            keys = jax.random.split(k, 2 if is_edge_pointer(field) else 1)
+            width = field.classes if field.kind is Kind.CATEGORICAL else 1
+            linears[name] = tuple(Linear.init(k, width, hidden, stddev=stddev) for k in keys)
+        return cls(linears, tuple(fields.items()), hidden)
+
+    def channels(self, values: dict[str, Array], live: Bool[Array, " n"]) -> Channels:
+        """Stack dense values as channels, in the order of the encoders' rows."""
+        n = live.shape[0]
+        found: dict[Location, list[Array]] = {location: [] for location in Location}
+        for name, field in self.fields:
+            value = values[name]
+            if is_edge_pointer(field):
+                # The reference averages over the first and over the second node of the edge.
+                weight = live / live.sum()
+                found[Location.EDGE] += [
+                    jnp.einsum("i,ijk->jk", weight, value)[..., None],
+                    jnp.einsum("j,ijk->ik", weight, value)[..., None],
+                ]
+            else:
+                wide = field.kind is Kind.CATEGORICAL
+                found[home(field)].append(value if wide else value[..., None])
+        leading = {Location.NODE: (n,), Location.EDGE: (n, n), Location.GRAPH: ()}
+        stacked = {
+            location: jnp.concatenate([*parts, jnp.zeros((*leading[location], 0))], axis=-1)
+            for location, parts in found.items()
+        }
+        return Channels(*(stacked[at] for at in (Location.NODE, Location.EDGE, Location.GRAPH)))
+
+    def encoding(self) -> Encoding:
+        """All encoders of a location as one layer over its channels."""
+        found: dict[Location, list[Linear]] = {location: [] for location in Location}
+        for name, field in self.fields:
+            found[home(field)] += self.linears[name]
+        layers = {location: _stack(parts, self.hidden) for location, parts in found.items()}
+        return Encoding(*(layers[at] for at in (Location.NODE, Location.EDGE, Location.GRAPH)))
+
+
+def _stack(parts: list[Linear], hidden: int) -> Linear:
+    weight = jnp.concatenate([part.weight for part in parts] + [jnp.zeros((0, hidden))])
+    bias = sum((part.bias for part in parts), jnp.zeros(hidden))
+    return Linear(weight, bias)
+
+
+def join_channels(first: Channels, second: Channels) -> Channels:
+    return Channels(*(jnp.concatenate(pair, axis=-1) for pair in zip(first, second)))
+
+
+def join_encodings(first: Encoding, second: Encoding) -> Encoding:
+    return Encoding(
+        *(
+            Linear(jnp.concatenate([a.weight, b.weight]), a.bias + b.bias)
+            for a, b in zip(first, second)
+        )
+    )
