@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+import types
+import typing
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any, TypeVar
+
+from .errors import UserError, choose
 
 
 class Hints(StrEnum):
@@ -55,7 +61,14 @@ class OptimiserConfig:
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """One training run: an algorithm, a variant of the method, and a schedule."""
+    """One training run: an algorithm, a variant of the method, and a schedule.
+
+    seeds: how many networks to train, side by side; they are seeded first_seed, + 1, …
+    sizes: the training sizes, one for each update in turn.
+    validation_samples: fresh samples of the largest size; 0 takes the benchmark's number.
+    validation_sizes: further sizes to report scores at; they choose nothing.
+    test_every: how often to report the score on the test split; it chooses nothing. 0: never.
+    """
 
     algorithm: str = "bfs"
     variant: str = "baseline"
@@ -64,7 +77,85 @@ class TrainConfig:
     first_seed: int = 0
     batch_size: int = 16
     sizes: tuple[int, ...] = (4, 7, 11, 13, 16)
+    report_every: int = 100
     validate_every: int = 500
     checkpoint_every: int = 500
+    validation_samples: int = 0
+    validation_sizes: tuple[int, ...] = ()
+    test_every: int = 0
+    keep_static_hints: bool = False
     model: ModelConfig = field(default_factory=ModelConfig)
     optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
+
+    @property
+    def seed_list(self) -> list[int]:
+        return list(range(self.first_seed, self.first_seed + self.seeds))
+
+    def check(self) -> None:
+        """Refuse what could not be trained, before anything is started."""
+        for name in (
+            "steps",
+            "seeds",
+            "batch_size",
+            "report_every",
+            "validate_every",
+            "checkpoint_every",
+        ):
+            if getattr(self, name) < 1:
+                raise UserError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if self.first_seed < 0:
+            raise UserError(f"first_seed must not be negative, it is {self.first_seed}")
+        if self.model.hidden < 1:
+            raise UserError(f"model.hidden must be at least 1, not {self.model.hidden}")
+        if self.model.triplets < 0:
+            raise UserError(f"model.triplets must not be negative, it is {self.model.triplets}")
+        if not 0.0 <= self.optimiser.average < 1.0:
+            raise UserError("optimiser.average must lie between 0 and 1 (1 excluded)")
+        if not self.sizes:
+            raise UserError("at least one training size is needed")
+
+
+def to_dict(config: Any) -> dict[str, Any]:
+    """A config as plain JSON values."""
+    return _plain(dataclasses.asdict(config))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    return str(value) if isinstance(value, StrEnum) else value
+
+
+C = TypeVar("C")
+
+
+def from_dict(kind: type[C], values: Any, where: str = "") -> C:
+    """A config from plain JSON values; unknown names and wrong types are refused."""
+    if not isinstance(values, dict):
+        raise UserError(f"{where or 'the config'} must be an object of names and values")
+    hints = typing.get_type_hints(kind)
+    known = {f.name for f in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    given = {}
+    for name, value in values.items():
+        choose(f"option in {where or 'the config'}", name, known)
+        given[name] = _typed(hints[name], value, f"{where}.{name}" if where else name)
+    return kind(**given)
+
+
+def _typed(kind: Any, value: Any, where: str) -> Any:
+    if dataclasses.is_dataclass(kind):
+        return from_dict(kind, value, where)  # type: ignore[type-var]
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        return kind(choose(where, str(value), list(kind)))
+    if isinstance(kind, types.GenericAlias):
+        if not isinstance(value, (list, tuple)):
+            raise UserError(f"{where} must be a list, not {value!r}")
+        (item, *_) = typing.get_args(kind)
+        return tuple(_typed(item, v, where) for v in value)
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if type(value) is not kind:
+        raise UserError(f"{where} must be a {kind.__name__}, not {value!r}")
+    return value

@@ -39,7 +39,7 @@ def record(log, pi, d, msk):
 def run(log, A, s):
     row = open_rooted_graph(log, A, s)
     n = A.shape[0]
-    pi, d, msk = np.arange(n), np.zeros(n), np.zeros(n, np.int8)
+    pi, d, msk = np.arange(n, dtype=np.int32), np.zeros(n), np.zeros(n, np.int8)
     msk[s] = 1
     while True:
         record(log, pi, d, msk)

@@ -53,8 +53,8 @@ def run(log, A, s):
     row = open_rooted_graph(log, A, s)
     n = A.shape[0]
     walk = new_walk(n, timed=False, meets=False)
-    topo, head = np.arange(n), 0
-    pi, d, mark = np.arange(n), np.zeros(n), np.zeros(n, np.int8)
+    topo, head = np.arange(n, dtype=np.int32), 0
+    pi, d, mark = np.arange(n, dtype=np.int32), np.zeros(n), np.zeros(n, np.int8)
     start(walk, s)
     record(log, walk, topo, head, pi, d, mark, 0)
     while advance(walk, A):

@@ -46,10 +46,10 @@ def new_walk(n, timed, meets):
     """A walk over `n` nodes that has not started yet."""
     return Walk(
         np.zeros(n, np.int8),
-        np.arange(n),
+        np.arange(n, dtype=np.int32),
         np.zeros(n),
         np.zeros(n),
-        np.arange(n),
+        np.arange(n, dtype=np.int32),
         np.zeros(6, np.int64),
         np.zeros(1),
         timed,

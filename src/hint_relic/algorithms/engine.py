@@ -90,7 +90,7 @@ def _fill(log, steps, lengths, seeds, index, size, p, needle, random_positions):
         log.cursor[NEXT] = sample * steps
         log.cursor[END] = (sample + 1) * steps
         state = stream(seeds[sample], index[sample])
-        run(log, *draw_inputs(state, size, p, needle))  # type: ignore[name-defined]
+        run(log, *draw_inputs(state, size, p, needle))
         lengths[sample] = log.cursor[NEXT] - sample * steps
         if random_positions:
             scatter(state, log.pos[sample])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -177,7 +178,7 @@ def _communities(rng, n, p, needle):
     p = rng.choice(p)
     bounds = [n // COMMUNITIES * i for i in range(COMMUNITIES)] + [n]
     A = np.zeros((n, n))
-    for lo, hi in zip(bounds, bounds[1:], strict=False):
+    for lo, hi in pairwise(bounds):
         A[lo:hi, lo:hi] = _directed(rng, hi - lo, p)
     flip = _directed(rng, n, CROSS_COMMUNITY)
     for i in range(COMMUNITIES):  # only towards later communities, so that no cycle closes

@@ -13,11 +13,9 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 def cache_root() -> Path:
@@ -30,8 +28,8 @@ def _numba_cache() -> str:
     """A writable folder for compiled kernels, or "" where there is none."""
     package = Path(__file__).resolve().parent.parent
     digest = hashlib.sha256(numba.__version__.encode())
-    for folder in ("algorithms", "augment"):
-        for source in sorted((package / folder).glob("*.py")):
+    for part in ("algorithms", "augment"):
+        for source in sorted((package / part).glob("*.py")):
             digest.update(source.read_bytes())
     folder = cache_root() / f"kernels-{digest.hexdigest()[:16]}"
     try:
@@ -45,12 +43,13 @@ def _numba_cache() -> str:
 _CACHE = _numba_cache()
 
 
-def kernel(function: F) -> F:
+def kernel(function: Callable[..., Any]) -> Any:
     """Compile `function` to machine code that runs without the interpreter's lock."""
     if not _CACHE:
         return numba.njit(nogil=True)(function)
-    before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, _CACHE
+    settings: Any = numba.config
+    before, settings.CACHE_DIR = settings.CACHE_DIR, _CACHE
     try:
         return numba.njit(nogil=True, cache=True)(function)
     finally:
-        numba.config.CACHE_DIR = before
+        settings.CACHE_DIR = before

@@ -103,7 +103,7 @@ def run(log, A):
     n = A.shape[0]
     forest = Forest(
         np.zeros((n, n), np.int8),
-        np.arange(n),
+        np.arange(n, dtype=np.int32),
         np.zeros(n, np.int8),
         np.zeros(n, np.int8),
     )

@@ -29,7 +29,9 @@ Search = namedtuple("Search", "key pi in_queue mark")
 
 @kernel
 def new_search(n, s):
-    search = Search(np.zeros(n), np.arange(n), np.zeros(n, np.int8), np.zeros(n, np.int8))
+    search = Search(
+        np.zeros(n), np.arange(n, dtype=np.int32), np.zeros(n, np.int8), np.zeros(n, np.int8)
+    )
     search.in_queue[s] = 1
     return search
 

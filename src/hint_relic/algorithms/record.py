@@ -31,18 +31,20 @@ def attribute(name: str) -> str:
     return name + "_" if keyword.iskeyword(name) else name
 
 
-def log_type(module: str, spec: Spec) -> type:
+def log_type(module: str, spec: Spec) -> Any:
     """The named tuple for logs of a spec; a room assigns it to its global `Log`.
 
     Numba finds cached machine code by the tuple's importable name: (module, "Log").
     """
-    return namedtuple("Log", ["cursor", *map(attribute, spec)], module=module)  # type: ignore[misc]
+    return namedtuple("Log", ["cursor", *map(attribute, spec)], module=module)
 
 
-def allocate(log: type, spec: Spec, samples: int, nodes: int, steps: int) -> Any:
+def allocate(log: Any, spec: Spec, samples: int, nodes: int, steps: int) -> Any:
     """An empty log with room for `steps` steps of each of `samples` samples."""
     rows = {Stage.INPUT: samples, Stage.OUTPUT: samples, Stage.HINT: samples * steps}
-    arrays = (np.zeros((rows[f.stage], *f.shape(nodes)), f.dtype) for f in spec.values())
+    arrays: list[np.ndarray] = [
+        np.zeros((rows[f.stage], *f.shape(nodes)), f.dtype) for f in spec.values()
+    ]
     return log(np.zeros(3, np.int64), *arrays)
 
 

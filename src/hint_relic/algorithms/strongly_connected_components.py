@@ -51,7 +51,7 @@ def run(log, A):
     row = open_graph(log, A)
     n = A.shape[0]
     walk = new_walk(n, timed=True, meets=False)
-    scc_id, A_t = np.arange(n), np.empty((n, n), np.int8)
+    scc_id, A_t = np.arange(n, dtype=np.int32), np.empty((n, n), np.int8)
     edges(A.T, A_t)
     for s in range(n):
         if walk.color[s] == WHITE:

@@ -57,7 +57,7 @@ def run(log, A):
     row = open_graph(log, A)
     n = A.shape[0]
     walk = new_walk(n, timed=False, meets=False)
-    topo, head = np.arange(n), 0
+    topo, head = np.arange(n, dtype=np.int32), 0
     for s in range(n):
         if walk.color[s] == WHITE:
             start(walk, s)

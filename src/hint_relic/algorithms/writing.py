@@ -1,8 +1,9 @@
 """Writing into the log at speed.
 
-`write` because Numba's own `log.x[t] = x` costs several times as much: it does not vectorise
-the copy. `inlined` because a log is passed to a function array by array, field by field, which
-costs more than a step's recording; what is shared between rooms' `record`s is put in place.
+`write` because Numba's own `log.x[t] = x` costs several times as much, to run and to compile.
+Where the values have the log's dtype already (see `spec.py`) it comes down to moving memory,
+so kernels keep what they record in that dtype. `inlined` because a call passes a log array by
+array, field by field, which takes longer than writing a small step does.
 """
 
 from __future__ import annotations

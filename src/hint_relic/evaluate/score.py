@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
 from ..model.dense import stored
 from ..model.feedback import decided
-from ..model.network import Predictions
+from ..model.network import Observe, Predictions
 from ..objectives.supervised import live_elements
 from ..spec import Field, Kind, Spec, Stage, of_stage
 from ..types import Batch
@@ -67,21 +66,25 @@ def count_outputs(spec: Spec, predictions: Predictions, sample: Batch) -> dict[s
     return {k: _count(fields[k], truths[k], guesses[k], live) for k in guesses}
 
 
-def count_hints(spec: Spec, predictions: Predictions, sample: Batch) -> dict[str, Counts]:
-    """Counts for each hint at each step: row t is about the hint of step t + 1."""
+def count_hints(spec: Spec, sample: Batch) -> Observe:
+    """An observer for the network that counts each hint at each step.
+
+    Row t of what it collects is about the hint of step t + 1.
+    """
     live = jnp.arange(sample.inputs["pos"].shape[0]) < sample.nodes
-    out = {}
-    for name, predicted in predictions.hints.items():
-        field = spec[name]
-        truth = stored(name, field, sample.hints)[1:]
+    truths = {k: stored(k, f, sample.hints) for k, f in of_stage(spec, Stage.HINT).items()}
 
-        def at_step(t, p, field=field):
-            return _count(field, t, decided(field, p, live), live)
+    def observe(t: Array, predicted: dict[str, Array]) -> dict[str, Counts]:
+        out = {}
+        for name, prediction in predicted.items():
+            truth = truths[name]
+            at = jnp.minimum(t + 1, truth.shape[0] - 1)
+            guess = decided(spec[name], prediction, live)
+            counts = _count(spec[name], truth[at], guess, live)
+            out[name] = Counts(*(jnp.where(t + 1 < sample.lengths, x, 0) for x in counts))
+        return out
 
-        counts = jax.vmap(at_step)(truth, predicted[: truth.shape[0]])
-        alive = jnp.arange(truth.shape[0]) < sample.lengths - 1
-        out[name] = Counts(*(jnp.where(alive, x, 0) for x in counts))
-    return out
+    return observe
 
 
 def score(field: Field, counts: Counts) -> np.ndarray:

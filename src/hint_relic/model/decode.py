@@ -7,7 +7,7 @@ objective contrasts.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -200,10 +200,8 @@ class EdgePointerDecoder(eqx.Module):
         return _only_live(logits + self.out.bias, live)
 
 
-Decoder = NodeDecoder | GraphDecoder | EdgeDecoder | PointerDecoder | EdgePointerDecoder
-
 _VALUES = (Kind.SCALAR, Kind.MASK, Kind.MASK_ONE, Kind.CATEGORICAL)
-DECODERS: dict[tuple[Location, Kind], type] = {
+DECODERS: dict[tuple[Location, Kind], Any] = {
     **{(Location.NODE, kind): NodeDecoder for kind in _VALUES},
     **{(Location.EDGE, kind): EdgeDecoder for kind in _VALUES if kind is not Kind.MASK_ONE},
     **{(Location.GRAPH, kind): GraphDecoder for kind in _VALUES if kind is not Kind.MASK_ONE},
@@ -211,3 +209,8 @@ DECODERS: dict[tuple[Location, Kind], type] = {
     (Location.NODE, Kind.PERMUTATION_POINTER): PointerDecoder,
     (Location.EDGE, Kind.POINTER): EdgePointerDecoder,
 }
+
+
+def decoder_for(field: Field) -> Any:
+    """The class of decoder that a field gets."""
+    return DECODERS[field.location, field.kind]

@@ -72,7 +72,7 @@ class Encoder(eqx.Module):
             value = values[name]
             if is_edge_pointer(field):
                 # The reference averages over the first and over the second node of the edge.
-                weight = live / live.sum()
+                weight = live / jnp.maximum(live.sum(), 1)
                 found[Location.EDGE] += [
                     jnp.einsum("i,ijk->jk", weight, value)[..., None],
                     jnp.einsum("j,ijk->ik", weight, value)[..., None],

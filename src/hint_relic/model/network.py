@@ -5,6 +5,7 @@ Written for ONE sample; callers map it over batches (`jax.vmap`) and over seeds.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -15,7 +16,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from ..config import Feedback, Hints, ModelConfig
 from ..spec import Field, Kind, Location, Spec, Stage, of_stage
 from ..types import Batch
-from .decode import DECODERS, Decoder, Features
+from .decode import Features, decoder_for
 from .dense import dense_all
 from .encode import Channels, Encoder, join_channels, join_encodings
 from .feedback import fed_back
@@ -29,11 +30,15 @@ class Predictions(NamedTuple):
     """Logits (or numbers) for one sample.
 
     outputs: name -> prediction at the sample's last step;
-    hints: name -> (steps, ...), where row t predicts the hint of step t + 1.
+    hints: name -> (steps, ...), where row t predicts the hint of step t + 1; or, where the
+    caller observes something else, the stack of that.
     """
 
     outputs: dict[str, Array]
-    hints: dict[str, Array]
+    hints: Any
+
+
+Observe = Callable[[Array, dict[str, Array]], Any]
 
 
 class State(NamedTuple):
@@ -49,7 +54,7 @@ class Network(eqx.Module):
     inputs: Encoder
     hints: Encoder
     processor: Any
-    decoders: dict[str, Decoder]
+    decoders: dict[str, Any]
     config: ModelConfig = eqx.field(static=True)
     fields: tuple[tuple[str, Field], ...] = eqx.field(static=True)
 
@@ -68,7 +73,7 @@ class Network(eqx.Module):
             hints=Encoder.init(k2, hints if config.hints == Hints.FEEDBACK else {}, config.hidden),
             processor=processor.init(k3, config),
             decoders={
-                name: DECODERS[field.location, field.kind].init(k, field, config.hidden, edge_width)
+                name: decoder_for(field).init(k, field, config.hidden, edge_width)
                 for (name, field), k in zip(decoded.items(), keys, strict=True)
             },
             config=config,
@@ -80,11 +85,18 @@ class Network(eqx.Module):
         return dict(self.fields)
 
     def __call__(
-        self, sample: Batch, *, training: bool = False, noise: PRNGKeyArray | None = None
+        self,
+        sample: Batch,
+        *,
+        training: bool = False,
+        noise: PRNGKeyArray | None = None,
+        observe: Observe = lambda t, predicted: predicted,
     ) -> Predictions:
         """Predict one sample (a `Batch` without its leading axis).
 
         noise: the key of the Gumbel noise on permutations; give one in training only.
+        observe: what to keep of each step's hint predictions (all of them, unless told); it is
+        called within the loop over steps, so what it drops is never stored.
         """
         spec = self.spec
         hint_fields = of_stage(spec, Stage.HINT)
@@ -124,7 +136,7 @@ class Network(eqx.Module):
             fed = {k: fed_back(spec[k], predicted[k], live, hard) for k, _ in self.hints.fields}
             alive = (t == 0) | (t < sample.lengths - 1)
             last = jax.tree.map(lambda new, old: jnp.where(alive, new, old), state, last)
-            return (State(after, fed), last), predicted
+            return (State(after, fed), last), observe(t, predicted)
 
         first = dense_all(hint_fields, {k: v[0] for k, v in sample.hints.items()}, nodes)
         start = State(

@@ -30,8 +30,8 @@ class Prepared(NamedTuple):
 class Triplets(eqx.Module):
     """Messages from triplets of nodes, max-reduced to a few features per edge."""
 
-    node: tuple[Linear, Linear, Linear]
-    edge: tuple[Linear, Linear, Linear]
+    node: tuple[Linear, ...]  # three, for the three nodes of a triplet
+    edge: tuple[Linear, ...]  # three, for its three edges
     graph: Linear
     out: Linear
 
@@ -143,6 +143,6 @@ class Processor(eqx.Module):
             out = out * gate + hidden * (1.0 - gate)
 
         edges = None
-        if self.triplets is not None:
+        if self.triplets is not None and prepared.triplets is not None:
             edges = self.triplets(prepared.triplets, z, channels, graph, live)
         return out, edges

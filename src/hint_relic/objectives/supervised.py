@@ -21,8 +21,8 @@ from ..types import Batch
 class Tally(NamedTuple):
     """A sum of losses and how many there were."""
 
-    total: Float[Array, ""]
-    count: Float[Array, ""]
+    total: Float[Array, "..."]
+    number: Float[Array, "..."]
 
 
 def _pick(log_probabilities: Array, index: Array) -> Array:
@@ -107,4 +107,4 @@ def supervised(
 
 def mean_losses(tallies: dict[str, Tally]) -> dict[str, Array]:
     """The loss of each field over a batch, from tallies with a leading sample axis."""
-    return {k: t.total.sum() / jnp.maximum(t.count.sum(), 1e-12) for k, t in tallies.items()}
+    return {k: t.total.sum() / jnp.maximum(t.number.sum(), 1e-12) for k, t in tallies.items()}

@@ -1,0 +1,106 @@
+"""Scores of a stack of networks (one for each seed) on a batch of traces."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..model.network import Network
+from ..spec import Kind, Spec
+from ..types import Batch
+from .score import Counts, count_hints, count_outputs, score
+
+CHUNK = 32  # samples at a time
+SIDE_BY_SIDE = 32  # up to this many nodes all networks run at once, beyond it in turn
+
+
+class Scores(NamedTuple):
+    """What one network scored.
+
+    outputs, hints: name -> score (a hint that is a scalar: its squared error);
+    steps: name of a hint -> its score at each step, NaN where no sample is that long.
+    """
+
+    outputs: dict[str, float]
+    hints: dict[str, float]
+    steps: dict[str, np.ndarray]
+
+    @property
+    def score(self) -> float:
+        """The benchmark's single number: the mean over outputs."""
+        return float(np.mean(list(self.outputs.values())))
+
+
+@partial(jax.jit, static_argnames=("hints", "side_by_side"))
+def _count(networks: Network, batch: Batch, hints: bool, side_by_side: bool):
+    """Counts with a leading axis for networks; summed over samples."""
+
+    def one(network: Network, sample: Batch):
+        spec = network.spec
+        observe = count_hints(spec, sample) if hints else lambda t, predicted: {}
+        predictions = network(sample, observe=observe)
+        counts = count_outputs(spec, predictions, sample), predictions.hints
+        return jax.tree.map(lambda x: jnp.where(sample.nodes > 0, x, 0), counts)
+
+    def over_samples(network: Network):
+        counts = jax.vmap(partial(one, network))(batch)
+        return jax.tree.map(lambda x: x.sum(0), counts)
+
+    if side_by_side:
+        return jax.vmap(over_samples)(networks)
+    return jax.lax.map(over_samples, networks)
+
+
+def chunks(batch: Batch, size: int) -> list[Batch]:
+    """Pieces of equal shape; the last is filled up with samples of no nodes, which don't count."""
+    samples = len(batch.lengths)
+    missing = -samples % size
+
+    def fill_up(x: np.ndarray) -> np.ndarray:
+        return np.concatenate([x, np.zeros((missing, *x.shape[1:]), x.dtype)])
+
+    full = jax.tree.map(fill_up, batch)
+    return [
+        jax.tree.map(lambda x, i=i: x[i : i + size], full)
+        for i in range(0, samples + missing, size)
+    ]
+
+
+def evaluate(networks: Network, spec: Spec, batch: Batch, *, hints: bool = False) -> list[Scores]:
+    """The scores of each network of the stack, in its order."""
+    nodes = batch.inputs["pos"].shape[1]
+    size = min(CHUNK, len(batch.lengths))
+    pieces = [
+        _count(networks, piece, hints, nodes <= SIDE_BY_SIDE) for piece in chunks(batch, size)
+    ]
+    outputs, steps = jax.tree.map(lambda *xs: np.sum(xs, axis=0), *jax.device_get(pieces))
+    seeds = len(next(iter(outputs.values())).a)
+    return [
+        _scores(spec, batch, *jax.tree.map(lambda x: x[i], (outputs, steps))) for i in range(seeds)
+    ]
+
+
+def _scores(spec: Spec, batch: Batch, outputs, steps) -> Scores:
+    lengths = np.asarray(batch.lengths)
+    by_step, overall = {}, {}
+    for name, counts in steps.items():
+        at = np.asarray(score(spec[name], Counts(*counts)), np.float64)
+        live = np.array([(lengths > t + 1).sum() for t in range(len(at))], np.float64)
+        at = np.where(live > 0, at, np.nan)
+        by_step[name] = at
+        weight = live.sum()
+        overall[name] = float(np.nansum(at * live) / weight) if weight else float("nan")
+    return Scores(
+        outputs={k: float(score(spec[k], c)) for k, c in outputs.items()},
+        hints=overall,
+        steps=by_step,
+    )
+
+
+def is_error(spec: Spec, name: str) -> bool:
+    """Is a smaller score better? (Scalars are scored by their squared error.)"""
+    return spec[name].kind is Kind.SCALAR

@@ -1,0 +1,101 @@
+"""Checkpoints: arrays by name in one safetensors file, written so that a crash can't spoil them.
+
+A file is written aside, flushed to disk and then renamed over the old one; the name `last` and
+the one before it are both kept, so that damage to the newest loses little. A digest of the
+content is stored in it and checked when it is read. Nothing in a checkpoint is code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import struct
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+
+from ..errors import UserError
+
+DIGEST = "sha256"
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Replace a file's content at once and durably, or not at all."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with open(aside, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(aside, path)
+    except OSError as error:
+        aside.unlink(missing_ok=True)
+        raise UserError(f"could not write {path}: {error.strerror or error}") from error
+    except BaseException:
+        aside.unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def names(tree: Any) -> list[str]:
+    """A stable name for each array of a tree."""
+    return [jax.tree_util.keystr(path) for path, _ in jax.tree_util.tree_leaves_with_path(tree)]
+
+
+def digest(arrays: dict[str, np.ndarray]) -> str:
+    """SHA-256 over names, types, shapes and bytes."""
+    sha = hashlib.sha256()
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        sha.update(f"{name}|{array.dtype.str}|{array.shape}|".encode())
+        sha.update(array.tobytes())
+    return sha.hexdigest()
+
+
+def to_arrays(tree: Any) -> dict[str, np.ndarray]:
+    leaves = jax.device_get(jax.tree.leaves(tree))
+    return {n: np.asarray(leaf) for n, leaf in zip(names(tree), leaves, strict=True)}
+
+
+def from_arrays(like: Any, arrays: dict[str, np.ndarray], source: Path) -> Any:
+    """A tree shaped like `like` (arrays or shapes) with the named arrays in it."""
+    leaves = []
+    for name, leaf in zip(names(like), jax.tree.leaves(like), strict=True):
+        found = arrays.get(name)
+        if found is None or found.shape != leaf.shape or found.dtype != leaf.dtype:
+            raise UserError(
+                f"{source} does not fit this run: {name} is missing or has another shape"
+            )
+        leaves.append(found)
+    return jax.tree.unflatten(jax.tree.structure(like), leaves)
+
+
+def write(path: Path, tree: Any, facts: dict[str, Any]) -> None:
+    """Write a tree and some JSON facts about it."""
+    arrays = to_arrays(tree)
+    metadata = {"facts": json.dumps(facts), DIGEST: digest(arrays)}
+    write_atomically(path, save(arrays, metadata))
+
+
+def read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """(arrays by name, facts). An error if the file is damaged, saying so."""
+    try:
+        content = path.read_bytes()
+        arrays = load(content)
+        (size,) = struct.unpack("<Q", content[:8])
+        metadata = json.loads(content[8 : 8 + size])["__metadata__"]
+        facts = json.loads(metadata["facts"])
+    except (OSError, SafetensorError, ValueError, KeyError, struct.error) as error:
+        raise UserError(f"{path} is damaged or not a checkpoint ({error})") from error
+    if digest(arrays) != metadata.get(DIGEST):
+        raise UserError(f"{path} is damaged: its content does not match its checksum")
+    return arrays, facts

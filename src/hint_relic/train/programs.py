@@ -1,0 +1,56 @@
+"""Compiled updates: one program for each shape of batch, compiled side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import jax
+
+from ..algorithms.kernel import cache_root
+from ..config import OptimiserConfig
+from ..objectives.objective import Objective
+from ..types import Batch
+from .update import Meter, State, update
+
+
+def keep_compiled_programs() -> None:
+    """Keep compiled programs on disk, for the next process."""
+    if jax.config.jax_compilation_cache_dir is None:
+        jax.config.update("jax_compilation_cache_dir", str(cache_root() / "programs"))
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
+
+
+def _shape(tree: Any) -> Any:
+    return jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), tree)
+
+
+class Programs:
+    """`update`, over all seeds at once, for every shape of batch it is given."""
+
+    def __init__(self, objective: Objective, config: OptimiserConfig):
+        one = partial(update, objective=objective, config=config)
+        self._jit = jax.jit(jax.vmap(one), donate_argnums=(0, 1))
+        self._ready: dict[Any, Any] = {}
+
+    @staticmethod
+    def _key(batch: Batch) -> tuple[tuple[int, ...], ...]:
+        return tuple(x.shape for x in jax.tree.leaves(batch))
+
+    def _compile(self, state: State, meter: Meter, batch: Batch) -> tuple[Any, Any]:
+        lowered = self._jit.lower(_shape(state), _shape(meter), _shape(batch))
+        return self._key(batch), lowered.compile()
+
+    def prepare(self, state: State, meter: Meter, batches: Iterable[Batch]) -> None:
+        """Compile for all these shapes, in parallel."""
+        fresh = {self._key(b): b for b in batches if self._key(b) not in self._ready}
+        with ThreadPoolExecutor(max_workers=max(1, len(fresh))) as pool:
+            compiled = pool.map(partial(self._compile, state, meter), fresh.values())
+            self._ready.update(compiled)
+
+    def __call__(self, state: State, meter: Meter, batch: Batch) -> tuple[State, Meter]:
+        if self._key(batch) not in self._ready:  # a sample longer than any of the survey
+            self.prepare(state, meter, [batch])
+        return self._ready[self._key(batch)](state, meter, batch)

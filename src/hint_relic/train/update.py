@@ -1,0 +1,63 @@
+"""One update: pure, for one seed; the loop maps it over seeds."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float, Int
+
+from ..config import OptimiserConfig
+from ..model.network import Network
+from ..objectives.objective import Objective
+from ..types import Batch
+
+
+class State(NamedTuple):
+    """Everything that training changes, and the seed that its randomness comes from."""
+
+    network: Network
+    average: Network
+    optimiser: Any
+    step: Int[Array, ""]
+    seed: Int[Array, ""]
+
+
+class Meter(NamedTuple):
+    """Sums over the updates since it was last read."""
+
+    loss: Float[Array, ""]
+    parts: dict[str, Array]
+    gradient: Float[Array, ""]
+    updates: Float[Array, ""]
+
+
+def optimiser(config: OptimiserConfig) -> optax.GradientTransformation:
+    return optax.chain(
+        optax.clip_by_global_norm(config.clip),
+        optax.scale_by_adam(),
+        optax.scale(-config.learning_rate),
+    )
+
+
+def initial_state(seed: Array, network: Network, config: OptimiserConfig) -> State:
+    return State(network, network, optimiser(config).init(network), jnp.zeros((), jnp.int32), seed)
+
+
+def update(
+    state: State, meter: Meter, batch: Batch, objective: Objective, config: OptimiserConfig
+) -> tuple[State, Meter]:
+    """The state after one batch, and the meter with it added."""
+    key = jax.random.fold_in(jax.random.key(state.seed), state.step)
+    (loss, parts), gradient = jax.value_and_grad(objective, has_aux=True)(state.network, batch, key)
+    change, optimiser_state = optimiser(config).update(gradient, state.optimiser)
+    network = optax.apply_updates(state.network, change)
+    # The average forgets its start quickly, then slowly.
+    steps = state.step.astype(jnp.float32)
+    rate = jnp.minimum(config.average, (1.0 + steps) / (10.0 + steps))
+    average = jax.tree.map(lambda a, n: rate * a + (1.0 - rate) * n, state.average, network)
+    after = State(network, average, optimiser_state, state.step + 1, state.seed)
+    added = Meter(loss, parts, optax.global_norm(gradient), jnp.ones(()))
+    return after, jax.tree.map(jnp.add, meter, added)
