@@ -165,7 +165,7 @@ def _numbered(stem: str, i: int) -> str:
 
 def network_from(parameters, spec: Spec, config: ModelConfig) -> Network:
     """A network of ours holding dm-haiku parameters (or gradients) of the reference."""
-    shape = jax.eval_shape(lambda k: Network.init(k, spec, config), jax.random.key(0))
+    shape = Network.init(0, spec, config)
     p = "net/mpnn_aggr_clrs_processor/"
     numbers = iter(range(99))
 

@@ -146,7 +146,7 @@ def from_dict(kind: type[C], values: Any, where: str = "") -> C:
 
 def _typed(kind: Any, value: Any, where: str) -> Any:
     if dataclasses.is_dataclass(kind):
-        return from_dict(kind, value, where)  # type: ignore[type-var]
+        return from_dict(kind, value, where)  # type: ignore[arg-type]
     if isinstance(kind, type) and issubclass(kind, StrEnum):
         return kind(choose(where, str(value), list(kind)))
     if isinstance(kind, types.GenericAlias):

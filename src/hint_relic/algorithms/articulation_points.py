@@ -64,7 +64,7 @@ def cuts(u, walk, low, child_cnt):
     """Does the finished node u hold its subtrees together, or one of them and the rest?"""
     if walk.pi[u] == u:
         return child_cnt[u] > 0.01
-    for v in range(low.size):
+    for v in range(low.size):  # noqa: SIM110 (kernels have no generators)
         if walk.pi[v] == u and low[v] >= walk.d[u]:
             return True
     return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from functools import partial
 from typing import NamedTuple
 
@@ -80,7 +81,8 @@ def evaluate(networks: Network, spec: Spec, batch: Batch, *, hints: bool = False
     outputs, steps = jax.tree.map(lambda *xs: np.sum(xs, axis=0), *jax.device_get(pieces))
     seeds = len(next(iter(outputs.values())).a)
     return [
-        _scores(spec, batch, *jax.tree.map(lambda x: x[i], (outputs, steps))) for i in range(seeds)
+        _scores(spec, batch, *jax.tree.map(operator.itemgetter(i), (outputs, steps)))
+        for i in range(seeds)
     ]
 
 

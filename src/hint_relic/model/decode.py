@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
@@ -59,8 +58,8 @@ class NodeDecoder(eqx.Module):
     kind: Kind = eqx.field(static=True)
 
     @classmethod
-    def init(cls, key, field: Field, hidden: int, edge_width: int) -> NodeDecoder:
-        return cls(Linear.init(key, 3 * hidden, field.classes or 1), field.kind)
+    def init(cls, rng, field: Field, hidden: int, edge_width: int) -> NodeDecoder:
+        return cls(Linear.init(rng, 3 * hidden, field.classes or 1), field.kind)
 
     def prepare(self, edge: Linear) -> None:
         return None
@@ -84,10 +83,9 @@ class GraphDecoder(eqx.Module):
     kind: Kind = eqx.field(static=True)
 
     @classmethod
-    def init(cls, key, field: Field, hidden: int, edge_width: int) -> GraphDecoder:
-        k1, k2 = jax.random.split(key)
+    def init(cls, rng, field: Field, hidden: int, edge_width: int) -> GraphDecoder:
         width = field.classes or 1
-        return cls(Linear.init(k1, 3 * hidden, width), Linear.init(k2, hidden, width), field.kind)
+        return cls(Linear.init(rng, 3 * hidden, width), Linear.init(rng, hidden, width), field.kind)
 
     def prepare(self, edge: Linear) -> None:
         return None
@@ -109,13 +107,12 @@ class EdgeDecoder(eqx.Module):
     kind: Kind = eqx.field(static=True)
 
     @classmethod
-    def init(cls, key, field: Field, hidden: int, edge_width: int) -> EdgeDecoder:
-        k1, k2, k3 = jax.random.split(key, 3)
+    def init(cls, rng, field: Field, hidden: int, edge_width: int) -> EdgeDecoder:
         width = field.classes or 1
         return cls(
-            Linear.init(k1, 3 * hidden, width),
-            Linear.init(k2, 3 * hidden, width),
-            Linear.init(k3, edge_width, width),
+            Linear.init(rng, 3 * hidden, width),
+            Linear.init(rng, 3 * hidden, width),
+            Linear.init(rng, edge_width, width),
             field.kind,
         )
 
@@ -139,13 +136,12 @@ class PointerDecoder(eqx.Module):
     out: Linear
 
     @classmethod
-    def init(cls, key, field: Field, hidden: int, edge_width: int) -> PointerDecoder:
-        k1, k2, k3, k4 = jax.random.split(key, 4)
+    def init(cls, rng, field: Field, hidden: int, edge_width: int) -> PointerDecoder:
         return cls(
-            Linear.init(k1, 3 * hidden, hidden),
-            Linear.init(k2, 3 * hidden, hidden),
-            Linear.init(k3, edge_width, hidden),
-            Linear.init(k4, hidden, 1),
+            Linear.init(rng, 3 * hidden, hidden),
+            Linear.init(rng, 3 * hidden, hidden),
+            Linear.init(rng, edge_width, hidden),
+            Linear.init(rng, hidden, 1),
         )
 
     def prepare(self, edge: Linear) -> EdgeLinear:
@@ -171,14 +167,13 @@ class EdgePointerDecoder(eqx.Module):
     out: Linear
 
     @classmethod
-    def init(cls, key, field: Field, hidden: int, edge_width: int) -> EdgePointerDecoder:
-        k = jax.random.split(key, 5)
+    def init(cls, rng, field: Field, hidden: int, edge_width: int) -> EdgePointerDecoder:
         return cls(
-            Linear.init(k[0], 3 * hidden, hidden),
-            Linear.init(k[1], 3 * hidden, hidden),
-            Linear.init(k[2], edge_width, hidden),
-            Linear.init(k[3], 3 * hidden, hidden),
-            Linear.init(k[4], hidden, 1),
+            Linear.init(rng, 3 * hidden, hidden),
+            Linear.init(rng, 3 * hidden, hidden),
+            Linear.init(rng, edge_width, hidden),
+            Linear.init(rng, 3 * hidden, hidden),
+            Linear.init(rng, hidden, 1),
         )
 
     def prepare(self, edge: Linear) -> EdgeLinear:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, PRNGKeyArray
+import numpy as np
+from jaxtyping import Array, Bool, Float
 
 from ..spec import POINTERS, Field, Kind, Location, Spec, Stage
 from .layers import Linear
@@ -53,15 +53,17 @@ class Encoder(eqx.Module):
     hidden: int = eqx.field(static=True)
 
     @classmethod
-    def init(cls, key: PRNGKeyArray, fields: Spec, hidden: int) -> Encoder:
+    def init(cls, rng: np.random.Generator, fields: Spec, hidden: int) -> Encoder:
         linears = {}
-        for (name, field), k in zip(fields.items(), jax.random.split(key, len(fields) + 1)):
+        for name, field in fields.items():
             # Scalar hints start small ("xavier on scalars").
             small = field.stage is Stage.HINT and field.kind is Kind.SCALAR
             stddev = hidden**-0.5 if small else None
-            keys = jax.random.split(k, 2 if is_edge_pointer(field) else 1)
             width = field.classes if field.kind is Kind.CATEGORICAL else 1
-            linears[name] = tuple(Linear.init(k, width, hidden, stddev=stddev) for k in keys)
+            copies = 2 if is_edge_pointer(field) else 1
+            linears[name] = tuple(
+                Linear.init(rng, width, hidden, stddev=stddev) for _ in range(copies)
+            )
         return cls(linears, tuple(fields.items()), hidden)
 
     def channels(self, values: dict[str, Array], live: Bool[Array, " n"]) -> Channels:

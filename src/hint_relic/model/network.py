@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from ..config import Feedback, Hints, ModelConfig
@@ -60,21 +61,20 @@ class Network(eqx.Module):
 
     @classmethod
     def init(
-        cls, key: PRNGKeyArray, spec: Spec, config: ModelConfig, processor: Any = Processor
+        cls, seed: int, spec: Spec, config: ModelConfig, processor: Any = Processor
     ) -> Network:
         """Fresh weights. `processor` is a class to use in place of the built-in one."""
-        k1, k2, k3, k4 = jax.random.split(key, 4)
+        rng = np.random.default_rng(seed)
         hints = of_stage(spec, Stage.HINT)
         decoded = of_stage(spec, Stage.OUTPUT) | (hints if config.hints != Hints.NONE else {})
         edge_width = config.hidden * (2 if config.triplets else 1)
-        keys = jax.random.split(k4, len(decoded))
         return cls(
-            inputs=Encoder.init(k1, of_stage(spec, Stage.INPUT), config.hidden),
-            hints=Encoder.init(k2, hints if config.hints == Hints.FEEDBACK else {}, config.hidden),
-            processor=processor.init(k3, config),
+            inputs=Encoder.init(rng, of_stage(spec, Stage.INPUT), config.hidden),
+            hints=Encoder.init(rng, hints if config.hints == Hints.FEEDBACK else {}, config.hidden),
+            processor=processor.init(rng, config),
             decoders={
-                name: decoder_for(field).init(k, field, config.hidden, edge_width)
-                for (name, field), k in zip(decoded.items(), keys, strict=True)
+                name: decoder_for(field).init(rng, field, config.hidden, edge_width)
+                for name, field in decoded.items()
             },
             config=config,
             fields=tuple(spec.items()),

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, PRNGKeyArray
+import numpy as np
+from jaxtyping import Array, Bool, Float
 
 from ..config import ModelConfig
 from .layers import LayerNorm, Linear
@@ -36,12 +37,11 @@ class Triplets(eqx.Module):
     out: Linear
 
     @classmethod
-    def init(cls, key: PRNGKeyArray, hidden: int, features: int) -> Triplets:
-        k = jax.random.split(key, 8)
-        node = tuple(Linear.init(k[i], 2 * hidden, features) for i in range(3))
-        edge = tuple(Linear.init(k[3 + i], hidden, features) for i in range(3))
-        graph = Linear.init(k[6], hidden, features)
-        return cls(node, edge, graph, Linear.init(k[7], features, hidden))
+    def init(cls, rng: np.random.Generator, hidden: int, features: int) -> Triplets:
+        node = tuple(Linear.init(rng, 2 * hidden, features) for _ in range(3))
+        edge = tuple(Linear.init(rng, hidden, features) for _ in range(3))
+        graph = Linear.init(rng, hidden, features)
+        return cls(node, edge, graph, Linear.init(rng, features, hidden))
 
     def prepare(self, edge: Linear) -> Linear:
         layers = [layer.after(edge) for layer in self.edge]
@@ -87,23 +87,22 @@ class Processor(eqx.Module):
     gate: tuple[Linear, Linear, Linear] | None
 
     @classmethod
-    def init(cls, key: PRNGKeyArray, config: ModelConfig) -> Processor:
+    def init(cls, rng: np.random.Generator, config: ModelConfig) -> Processor:
         h = config.hidden
-        k = jax.random.split(key, 12)
         return cls(
-            receiver=Linear.init(k[0], 2 * h, h),
-            sender=Linear.init(k[1], 2 * h, h),
-            edge=Linear.init(k[2], h, h),
-            graph=Linear.init(k[3], h, h),
-            message=(Linear.init(k[4], h, h), Linear.init(k[5], h, h)),
-            update_node=Linear.init(k[6], 2 * h, h),
-            update_message=Linear.init(k[7], h, h),
-            triplets=Triplets.init(k[8], h, config.triplets) if config.triplets else None,
+            receiver=Linear.init(rng, 2 * h, h),
+            sender=Linear.init(rng, 2 * h, h),
+            edge=Linear.init(rng, h, h),
+            graph=Linear.init(rng, h, h),
+            message=(Linear.init(rng, h, h), Linear.init(rng, h, h)),
+            update_node=Linear.init(rng, 2 * h, h),
+            update_message=Linear.init(rng, h, h),
+            triplets=Triplets.init(rng, h, config.triplets) if config.triplets else None,
             norm=LayerNorm.init(h) if config.layer_norm else None,
             gate=(
-                Linear.init(k[9], 2 * h, h),
-                Linear.init(k[10], h, h),
-                Linear.init(k[11], h, h, bias=_GATE_BIAS),
+                Linear.init(rng, 2 * h, h),
+                Linear.init(rng, h, h),
+                Linear.init(rng, h, h, bias=_GATE_BIAS),
             )
             if config.gated
             else None,

@@ -21,8 +21,8 @@ from ..types import Batch
 class Tally(NamedTuple):
     """A sum of losses and how many there were."""
 
-    total: Float[Array, "..."]
-    number: Float[Array, "..."]
+    total: Float[Array, ...]
+    number: Float[Array, ...]
 
 
 def _pick(log_probabilities: Array, index: Array) -> Array:

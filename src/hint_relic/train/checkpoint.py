@@ -62,6 +62,9 @@ def digest(arrays: dict[str, np.ndarray]) -> str:
 
 
 def to_arrays(tree: Any) -> dict[str, np.ndarray]:
+    """The arrays of a tree by name; a dict of arrays has its names already."""
+    if isinstance(tree, dict):
+        return tree
     leaves = jax.device_get(jax.tree.leaves(tree))
     return {n: np.asarray(leaf) for n, leaf in zip(names(tree), leaves, strict=True)}
 

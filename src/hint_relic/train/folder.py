@@ -49,7 +49,7 @@ def environment() -> dict[str, Any]:
     """What made a result: versions, commit, hardware and command."""
     import jax
 
-    versions = {}
+    versions: dict[str, str | None] = {}
     for package in PACKAGES:
         try:
             versions[package] = metadata.version(package)

@@ -7,10 +7,10 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -21,6 +21,7 @@ from ..data.splits import SPLITS, split, trim
 from ..data.stream import single_precision
 from ..errors import UserError
 from ..evaluate.evaluate import Scores, evaluate
+from ..model.flat import Layout
 from ..model.network import Network
 from ..model.process import Processor
 from ..model.reversal import with_reversal
@@ -40,7 +41,7 @@ MOST_VALIDATION_SAMPLES = 1024
 class Best(NamedTuple):
     """The best weights on validation so far, of each seed; latest among equals."""
 
-    network: Network
+    weights: Any  # (seeds, size)
     score: Any  # (seeds,)
     step: Any  # (seeds,)
 
@@ -81,15 +82,15 @@ class Task:
         return self.fresh(size, config.validation_samples or usual, VALIDATION_SEED)
 
 
-def initial(config: TrainConfig, spec: dict[str, Field], processor: Any = Processor) -> State:
-    """Fresh networks, one for each seed, stacked."""
+def initial(
+    config: TrainConfig, spec: dict[str, Field], processor: Any = Processor
+) -> tuple[Layout, State]:
+    """Fresh networks, one for each seed: the layout of their weights, and the stacked states."""
+    networks = [Network.init(s, spec, config.model, processor) for s in config.seed_list]
+    layout = Layout(networks[0])
+    weights = jnp.asarray(np.stack([layout.flatten(network) for network in networks]))
     seeds = jnp.asarray(config.seed_list, jnp.int32)
-
-    def one(seed):
-        network = Network.init(jax.random.key(seed), spec, config.model, processor)
-        return initial_state(seed, network, config.optimiser)
-
-    return jax.jit(jax.vmap(one))(seeds)
+    return layout, jax.vmap(partial(initial_state, config=config.optimiser))(seeds, weights)
 
 
 def train(
@@ -123,11 +124,11 @@ class _Run:
         self.config, self.task, self.folder, self.report = config, task, folder, report
         self.started = time.monotonic()
         self.waited = 0.0
-        state = initial(config, task.spec, processor)
+        self.layout, state = initial(config, task.spec, processor)
         worst = jnp.full((config.seeds,), -1.0)
         never = jnp.zeros((config.seeds,), jnp.int32)
         self.keep = Keep(
-            state, Best(state.network, worst, never), Best(state.average, worst, never)
+            state, Best(state.weights, worst, never), Best(state.average, worst, never)
         )
         self.elapsed_before = 0.0
         if restored := folder.restore(self.keep):
@@ -138,7 +139,7 @@ class _Run:
         self.keep = jax.tree.map(jnp.array, self.keep)  # own buffers: updates donate them
         folder.trim_metrics(self.step)
         folder.write_json("environment.json", environment())
-        self.programs = Programs(objective, config.optimiser)
+        self.programs = Programs(self.layout, objective, config.optimiser)
         self.meter = self._empty_meter(objective)
         self.validation = task.validation(config)
         self.stopping = False
@@ -150,10 +151,13 @@ class _Run:
     def _empty_meter(self, objective: Objective) -> Meter:
         """Zeros of the shape of what an update reports."""
         batch = jax.tree.map(lambda x: x[0], self._stream(0).batch(0))
-        network = jax.tree.map(lambda x: x[0], self.keep.state.network)
-        _, parts = jax.eval_shape(objective, network, batch, jax.random.key(0))
+
+        def parts_of(weights):
+            return objective(self.layout.unflatten(weights), batch, jax.random.key(0))[1]
+
+        parts = jax.eval_shape(parts_of, self.keep.state.weights[0])
         zero = jnp.zeros((self.config.seeds,))
-        return Meter(zero, {k: zero for k in parts}, zero, zero)
+        return Meter(zero, dict.fromkeys(parts, zero), zero, zero)
 
     def _stream(self, start: int) -> Stream:
         c = self.config
@@ -242,18 +246,21 @@ class _Run:
         values = {f"loss/seed{s}": float(x) for s, x in zip(self.config.seed_list, loss)}
         self._emit(events, record, values | {"updates_per_s": rate})
 
+    def _evaluate(self, weights: Any, batch: Batch) -> list[Scores]:
+        return evaluate(jax.vmap(self.layout.unflatten)(weights), self.task.spec, batch)
+
     def _both(self, state: State, batch: Batch) -> tuple[list[float], list[float]]:
         """Scores of the plain weights and of their average, for each seed."""
-        plain = [s.score for s in evaluate(state.network, self.task.spec, batch)]
+        plain = [s.score for s in self._evaluate(state.weights, batch)]
         if not self.config.optimiser.average:
             return plain, plain
-        return plain, [s.score for s in evaluate(state.average, self.task.spec, batch)]
+        return plain, [s.score for s in self._evaluate(state.average, batch)]
 
     def _validate(self, events, step: int, state: State) -> None:
         plain, average = self._both(state, self.validation)
         self.keep = Keep(
             state,
-            _better(self.keep.plain, state.network, plain, step),
+            _better(self.keep.plain, state.weights, plain, step),
             _better(self.keep.average, state.average, average, step),
         )
         record = {"step": step, "kind": "validation", "plain": plain, "average": average}
@@ -276,11 +283,19 @@ class _Run:
         self.keep = self.keep._replace(state=state)
         self.folder.save(self.keep, {"elapsed_s": self._elapsed(), "step": self.step})
 
+    def _named(self, stacks: dict[str, Any]) -> dict[str, np.ndarray]:
+        """Arrays by name, a leading axis for the seeds."""
+        out: dict[str, np.ndarray] = {}
+        for kind, stack in stacks.items():
+            each = [self.layout.named(np.asarray(weights)) for weights in stack]
+            out |= {f"{kind}/{k}": np.stack([named[k] for named in each]) for k in each[0]}
+        return out
+
     def _finish(self) -> dict[str, Any]:
         plain, average = self.keep.plain, self.keep.average
         checkpoint.write(
             self.folder.path / "best.safetensors",
-            {"plain": plain.network, "average": average.network},
+            self._named({"plain": plain.weights, "average": average.weights}),
             {
                 "plain_step": np.asarray(plain.step).tolist(),
                 "average_step": np.asarray(average.step).tolist(),
@@ -288,16 +303,16 @@ class _Run:
         )
         test = self.task.official()
         scored = {
-            "best": (plain.network, plain.step),
-            "best_average": (average.network, average.step),
-            "last": (self.keep.state.network, self.keep.state.step),
+            "best": (plain.weights, plain.step),
+            "best_average": (average.weights, average.step),
+            "last": (self.keep.state.weights, self.keep.state.step),
             "last_average": (self.keep.state.average, self.keep.state.step),
         }
         if not self.config.optimiser.average:
             scored = {k: v for k, v in scored.items() if "average" not in k}
         tests = {
-            name: _summary(evaluate(network, self.task.spec, test), step)
-            for name, (network, step) in scored.items()
+            name: _summary(self._evaluate(weights, test), step)
+            for name, (weights, step) in scored.items()
         }
         result = {
             "algorithm": self.config.algorithm,
@@ -310,10 +325,8 @@ class _Run:
                 "best_average": np.asarray(average.score).tolist(),
             },
             "parameters_sha256": [
-                checkpoint.digest(
-                    checkpoint.to_arrays(jax.tree.map(lambda x, i=i: x[i], self.keep.state.network))
-                )
-                for i in range(self.config.seeds)
+                checkpoint.digest(self.layout.named(np.asarray(weights)))
+                for weights in self.keep.state.weights
             ],
             "time": {
                 "total_s": self._elapsed(),
@@ -327,18 +340,12 @@ class _Run:
         return result
 
 
-def _better(best: Best, network: Network, scores: list[float], step: int) -> Best:
+def _better(best: Best, weights: Any, scores: list[float], step: int) -> Best:
     """Take over the weights of the seeds that score at least as well as before."""
     score = jnp.asarray(scores, jnp.float32)
     better = score >= best.score
-
-    def pick(new, old):
-        return jnp.where(better.reshape(-1, *[1] * (new.ndim - 1)), new, old)
-
-    arrays, rest = eqx.partition(network, eqx.is_array)
-    old, _ = eqx.partition(best.network, eqx.is_array)
     return Best(
-        eqx.combine(jax.tree.map(pick, arrays, old), rest),
+        jnp.where(better[:, None], weights, best.weights),
         jnp.maximum(score, best.score),
         jnp.where(better, step, best.step).astype(jnp.int32),
     )

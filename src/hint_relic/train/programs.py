@@ -11,6 +11,7 @@ import jax
 
 from ..algorithms.kernel import cache_root
 from ..config import OptimiserConfig
+from ..model.flat import Layout
 from ..objectives.objective import Objective
 from ..types import Batch
 from .update import Meter, State, update
@@ -18,7 +19,8 @@ from .update import Meter, State, update
 
 def keep_compiled_programs() -> None:
     """Keep compiled programs on disk, for the next process."""
-    if jax.config.jax_compilation_cache_dir is None:
+    settings: Any = jax.config
+    if settings.jax_compilation_cache_dir is None:
         jax.config.update("jax_compilation_cache_dir", str(cache_root() / "programs"))
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
 
@@ -30,8 +32,8 @@ def _shape(tree: Any) -> Any:
 class Programs:
     """`update`, over all seeds at once, for every shape of batch it is given."""
 
-    def __init__(self, objective: Objective, config: OptimiserConfig):
-        one = partial(update, objective=objective, config=config)
+    def __init__(self, layout: Layout, objective: Objective, config: OptimiserConfig):
+        one = partial(update, layout=layout, objective=objective, config=config)
         self._jit = jax.jit(jax.vmap(one), donate_argnums=(0, 1))
         self._ready: dict[Any, Any] = {}
 

@@ -10,16 +10,19 @@ import optax
 from jaxtyping import Array, Float, Int
 
 from ..config import OptimiserConfig
-from ..model.network import Network
+from ..model.flat import Layout
 from ..objectives.objective import Objective
 from ..types import Batch
 
 
 class State(NamedTuple):
-    """Everything that training changes, and the seed that its randomness comes from."""
+    """Everything that training changes, and the seed that its randomness comes from.
 
-    network: Network
-    average: Network
+    weights, average: a network's weights as one vector (`model/flat.py`).
+    """
+
+    weights: Float[Array, " size"]
+    average: Float[Array, " size"]
     optimiser: Any
     step: Int[Array, ""]
     seed: Int[Array, ""]
@@ -42,22 +45,32 @@ def optimiser(config: OptimiserConfig) -> optax.GradientTransformation:
     )
 
 
-def initial_state(seed: Array, network: Network, config: OptimiserConfig) -> State:
-    return State(network, network, optimiser(config).init(network), jnp.zeros((), jnp.int32), seed)
+def initial_state(seed: Array, weights: Array, config: OptimiserConfig) -> State:
+    return State(weights, weights, optimiser(config).init(weights), jnp.zeros((), jnp.int32), seed)
 
 
 def update(
-    state: State, meter: Meter, batch: Batch, objective: Objective, config: OptimiserConfig
+    state: State,
+    meter: Meter,
+    batch: Batch,
+    *,
+    layout: Layout,
+    objective: Objective,
+    config: OptimiserConfig,
 ) -> tuple[State, Meter]:
     """The state after one batch, and the meter with it added."""
     key = jax.random.fold_in(jax.random.key(state.seed), state.step)
-    (loss, parts), gradient = jax.value_and_grad(objective, has_aux=True)(state.network, batch, key)
+
+    def loss_of(weights: Array) -> tuple[Array, dict[str, Array]]:
+        return objective(layout.unflatten(weights), batch, key)
+
+    (loss, parts), gradient = jax.value_and_grad(loss_of, has_aux=True)(state.weights)
     change, optimiser_state = optimiser(config).update(gradient, state.optimiser)
-    network = optax.apply_updates(state.network, change)
+    weights = state.weights + change
     # The average forgets its start quickly, then slowly.
     steps = state.step.astype(jnp.float32)
     rate = jnp.minimum(config.average, (1.0 + steps) / (10.0 + steps))
-    average = jax.tree.map(lambda a, n: rate * a + (1.0 - rate) * n, state.average, network)
-    after = State(network, average, optimiser_state, state.step + 1, state.seed)
-    added = Meter(loss, parts, optax.global_norm(gradient), jnp.ones(()))
+    average = rate * state.average + (1.0 - rate) * weights
+    after = State(weights, average, optimiser_state, state.step + 1, state.seed)
+    added = Meter(loss, parts, jnp.linalg.norm(gradient), jnp.ones(()))
     return after, jax.tree.map(jnp.add, meter, added)
