@@ -226,7 +226,7 @@ def network_from(parameters, spec: Spec, config: ModelConfig) -> Network:
             [layers[part] for part in parts],
         )
     return Network(
-        encoder(shape.inputs), encoder(shape.hints), processor, decoded, config, shape.fields
+        encoder(shape.inputs), encoder(shape.hints), processor, decoded, {}, config, shape.fields
     )
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-import goldens
 import numpy as np
 import pytest
 
+import goldens
 from hint_relic.algorithms import ALGORITHMS, get
 from hint_relic.data import dense, sample, split
 from hint_relic.data.splits import trim

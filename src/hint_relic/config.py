@@ -47,6 +47,71 @@ class ModelConfig:
     reversal: bool = False
 
 
+class StopGradient(StrEnum):
+    """Which side of the KL term is held fixed."""
+
+    NEITHER = "neither"
+    INPUT = "input"
+    VIEW = "view"
+
+
+class Reduce(StrEnum):
+    """How the contrastive terms of a sample's steps and nodes are put together."""
+
+    MEAN = "mean"  # over all live steps and nodes of the batch, like the other losses
+    SUM = "sum"  # over steps and nodes, mean over samples: the paper's formula, read literally
+
+
+@dataclass(frozen=True)
+class ObjectiveConfig:
+    """What is minimised, besides the loss of the outputs (`docs/paper.md` has the formulas).
+
+    hints: weight of the ordinary hint loss on the input; 0 leaves it out.
+    view_hints: weight of the ordinary hint loss on the view, up to the step it is valid for.
+    contrastive, kl: weights of the paper's two terms; alpha is `kl / contrastive`.
+    temperature, normalise: of the similarity; normalised, it is a cosine.
+    positive_in_denominator: whether the positive is among the candidates it is compared with.
+    """
+
+    hints: float = 1.0
+    view_hints: float = 0.0
+    contrastive: float = 0.0
+    kl: float = 0.0
+    temperature: float = 0.1
+    normalise: bool = True
+    positive_in_denominator: bool = True
+    stop_gradient: StopGradient = StopGradient.NEITHER
+    reduce: Reduce = Reduce.MEAN
+
+    @property
+    def needs_views(self) -> bool:
+        return bool(self.view_hints or self.contrastive or self.kl)
+
+
+class ViewSource(StrEnum):
+    PAPER = "paper"  # the paper's construction, for its 17 algorithms
+    VERIFIED = "verified"  # random insertions that the algorithm was seen not to mind
+
+
+class ViewNodes(StrEnum):
+    LARGEST = "largest"  # one node more than the largest training size
+    RANDOM = "random"  # any number from one more than the input's up to that
+
+
+class ViewPositions(StrEnum):
+    FRESH = "fresh"  # random sorted positions for all nodes of the view
+    KEPT = "kept"  # old nodes keep theirs; new ones lie beyond
+
+
+@dataclass(frozen=True)
+class ViewConfig:
+    """How views are made."""
+
+    source: ViewSource = ViewSource.PAPER
+    nodes: ViewNodes = ViewNodes.LARGEST
+    positions: ViewPositions = ViewPositions.FRESH
+
+
 @dataclass(frozen=True)
 class OptimiserConfig:
     """Adam with a clipped global gradient norm.
@@ -85,6 +150,8 @@ class TrainConfig:
     test_every: int = 0
     keep_static_hints: bool = False
     model: ModelConfig = field(default_factory=ModelConfig)
+    objective: ObjectiveConfig = field(default_factory=ObjectiveConfig)
+    view: ViewConfig = field(default_factory=ViewConfig)
     optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
 
     @property
@@ -113,6 +180,13 @@ class TrainConfig:
             raise UserError("optimiser.average must lie between 0 and 1 (1 excluded)")
         if not self.sizes:
             raise UserError("at least one training size is needed")
+        objective = self.objective
+        if objective.kl and not objective.contrastive:
+            raise UserError("objective.kl needs objective.contrastive: it compares its softmaxes")
+        if self.model.hints is Hints.NONE and objective.needs_views:
+            raise UserError("model.hints=none leaves no hints to contrast or to supervise on views")
+        if objective.temperature <= 0.0:
+            raise UserError(f"objective.temperature must be positive, not {objective.temperature}")
 
 
 def to_dict(config: Any) -> dict[str, Any]:

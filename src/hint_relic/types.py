@@ -31,6 +31,41 @@ class Batch(NamedTuple):
         return len(self.lengths)
 
 
+class Problem(NamedTuple):
+    """What a network is given of a sample: inputs, the hints of step 0, and no more.
+
+    `nodes` counts live nodes; `lengths` the steps that the algorithm takes.
+    """
+
+    inputs: dict[str, Array]
+    start: dict[str, Array]
+    nodes: Array
+    lengths: Array
+
+
+class View(NamedTuple):
+    """For each sample of a batch a larger input, on which the same steps are taken up to one.
+
+    inputs: name -> (samples, ...);  start: the hints of step 0, name -> (samples, ...).
+    `nodes` counts live nodes; `places` (samples, nodes of the input) says which node of the view
+    each node of the input is; `until` is the last step (a row of the batch's hints) that is the
+    same in both.
+    """
+
+    inputs: dict[str, Array]
+    start: dict[str, Array]
+    nodes: Array
+    places: Array
+    until: Array
+
+
+class Paired(NamedTuple):
+    """A batch and the views of its samples; all arrays have room for the views' nodes."""
+
+    batch: Batch
+    view: View
+
+
 class Trace(NamedTuple):
     """One run of an algorithm: its spec, inputs, hints (steps first) and outputs."""
 

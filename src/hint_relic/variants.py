@@ -2,20 +2,47 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
-from .config import Hints, ModelConfig, TrainConfig
+from .config import Hints, ModelConfig, ObjectiveConfig, TrainConfig
 from .errors import choose
 
-_MODELS = {
-    "no_hints": ModelConfig(hints=Hints.NONE),
-    "baseline": ModelConfig(),
-    "baseline_reversal": ModelConfig(reversal=True),
+
+@dataclass(frozen=True)
+class Variant:
+    """What a variant sets."""
+
+    title: str
+    model: ModelConfig
+    objective: ObjectiveConfig = field(default_factory=ObjectiveConfig)
+
+
+_PLAIN, _REVERSED = ModelConfig(), ModelConfig(reversal=True)
+_CONTRASTIVE = ObjectiveConfig(hints=0.0, contrastive=1.0)
+_RELIC = replace(_CONTRASTIVE, kl=1.0)
+
+VARIANTS = {
+    "no_hints": Variant("no hints at all", ModelConfig(hints=Hints.NONE)),
+    "baseline": Variant("Triplet-GMPNN", _PLAIN),
+    "baseline_reversal": Variant("with pointer reversal", _REVERSED),
+    "hint_relic_no_kl": Variant("reversal, contrastive", _REVERSED, _CONTRASTIVE),
+    "hint_relic": Variant("reversal, contrastive and KL: the paper", _REVERSED, _RELIC),
+    "hint_relic_no_reversal": Variant("contrastive and KL, no reversal", _PLAIN, _RELIC),
+    "baseline_views": Variant(
+        "reversal, views as plain supervision: a control",
+        _REVERSED,
+        ObjectiveConfig(view_hints=1.0),
+    ),
 }
-VARIANTS = tuple(_MODELS)
 
 
 def preset(variant: str, base: TrainConfig | None = None) -> TrainConfig:
     """The settings of a variant."""
-    model = _MODELS[choose("variant", variant, VARIANTS)]
-    return replace(base or TrainConfig(), variant=variant, model=model)
+    found = VARIANTS[choose("variant", variant, VARIANTS)]
+    return replace(
+        base or TrainConfig(),
+        variant=variant,
+        model=found.model,
+        objective=found.objective,
+        keep_static_hints=found.objective.needs_views,
+    )

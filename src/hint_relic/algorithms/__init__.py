@@ -35,7 +35,7 @@ from . import (
     task_scheduling,
     topological_sort,
 )
-from .algorithm import Algorithm, Family, View
+from .algorithm import Algorithm, Augmentation, Family
 from .engine import draw, execute
 
 ROOMS = (
@@ -79,4 +79,4 @@ def get(name: str) -> Algorithm:
     return ALGORITHMS[choose("algorithm", name, ALGORITHMS)]
 
 
-__all__ = ["ALGORITHMS", "Algorithm", "Family", "View", "draw", "execute", "get"]
+__all__ = ["ALGORITHMS", "Algorithm", "Augmentation", "Family", "draw", "execute", "get"]

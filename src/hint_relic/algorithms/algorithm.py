@@ -22,7 +22,7 @@ class Family(StrEnum):
     GEOMETRY = "geometry"
 
 
-class View(StrEnum):
+class Augmentation(StrEnum):
     """How the paper enlarges an input without changing the steps in question (`augment/`)."""
 
     ENTERED_NODE = "entered_node"  # new nodes joined to a node as it is first entered
@@ -52,7 +52,7 @@ class Algorithm:
     test_multiplier: int = 1
     sparse: bool = False
     static_hints: tuple[str, ...] = ()
-    view: View | None = None
+    view: Augmentation | None = None
     contrasted: tuple[str, ...] = ()
 
     def nodes(self, size: int) -> int:

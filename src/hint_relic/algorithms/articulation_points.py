@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .algorithm import Algorithm, Family, View, reads, returns, shows
+from .algorithm import Algorithm, Augmentation, Family, reads, returns, shows
 from .depth_first import (
     DESCENDED,
     DID,
@@ -100,6 +100,6 @@ ALGORITHM = Algorithm(
     run=run,
     log=Log,
     sparse=True,
-    view=View.ENTERED_NODE,
+    view=Augmentation.ENTERED_NODE,
     contrasted=("pi_h",),
 )

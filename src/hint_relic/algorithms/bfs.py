@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .algorithm import Algorithm, Family, View, reads, returns, shows
+from .algorithm import Algorithm, Augmentation, Family, reads, returns, shows
 from .inputs import ROOTED_GRAPH
 from .kernel import kernel
 from .record import log_type, open_rooted_graph, tick
@@ -60,6 +60,6 @@ ALGORITHM = Algorithm(
     inputs=ROOTED_GRAPH,
     run=run,
     log=Log,
-    view=View.SUBGRAPH,
+    view=Augmentation.SUBGRAPH,
     contrasted=("pi_h",),
 )

@@ -5,7 +5,7 @@ The range always holds an item, so a target above all items yields the last one.
 
 from __future__ import annotations
 
-from .algorithm import Algorithm, Family, View, reads, returns, shows
+from .algorithm import Algorithm, Augmentation, Family, reads, returns, shows
 from .arrays import link_in_place
 from .inputs import SORTED_ARRAY
 from .kernel import kernel
@@ -59,6 +59,6 @@ ALGORITHM = Algorithm(
     log=Log,
     test_multiplier=64,
     static_hints=("pred_h",),
-    view=View.APPENDED,
+    view=Augmentation.APPENDED,
     contrasted=("pred_h",),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .algorithm import Algorithm, Family, View, reads, returns, shows
+from .algorithm import Algorithm, Augmentation, Family, reads, returns, shows
 from .depth_first import DID, FINISHED, advance, new_walk, put_first, record_walk, start
 from .inputs import ROOTED_WEIGHTED_DAG
 from .kernel import kernel
@@ -83,6 +83,6 @@ ALGORITHM = Algorithm(
     inputs=ROOTED_WEIGHTED_DAG,
     run=run,
     log=Log,
-    view=View.SUBGRAPH,
+    view=Augmentation.SUBGRAPH,
     contrasted=("pi_h", "topo_h", "color"),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .algorithm import Algorithm, Family, View, reads, returns, shows
+from .algorithm import Algorithm, Augmentation, Family, reads, returns, shows
 from .inputs import WEIGHTED_GRAPH
 from .kernel import kernel
 from .record import log_type, open_graph, tick
@@ -66,6 +66,6 @@ ALGORITHM = Algorithm(
     inputs=WEIGHTED_GRAPH,
     run=run,
     log=Log,
-    view=View.SUBGRAPH,
+    view=Augmentation.SUBGRAPH,
     contrasted=("Pi_h",),
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .algorithm import Algorithm, Family, View, reads, returns, shows
+from .algorithm import Algorithm, Augmentation, Family, reads, returns, shows
 from .inputs import ARRAY
 from .kernel import kernel
 from .record import link, log_type, open_array, tick
@@ -58,6 +58,6 @@ ALGORITHM = Algorithm(
     inputs=ARRAY,
     run=run,
     log=Log,
-    view=View.APPENDED,
+    view=Augmentation.APPENDED,
     contrasted=("pred_h",),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .algorithm import Algorithm, Family, View, reads, returns, shows
+from .algorithm import Algorithm, Augmentation, Family, reads, returns, shows
 from .arrays import link_in_place
 from .inputs import ARRAY
 from .kernel import kernel
@@ -49,6 +49,6 @@ ALGORITHM = Algorithm(
     log=Log,
     test_multiplier=64,
     static_hints=("pred_h",),
-    view=View.APPENDED,
+    view=Augmentation.APPENDED,
     contrasted=("pred_h",),
 )

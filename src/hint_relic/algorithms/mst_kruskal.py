@@ -13,7 +13,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from .algorithm import Algorithm, Family, View, reads, returns, shows
+from .algorithm import Algorithm, Augmentation, Family, reads, returns, shows
 from .inputs import SPARSE_WEIGHTED_GRAPH
 from .kernel import kernel
 from .record import log_type, open_graph, tick
@@ -122,6 +122,6 @@ ALGORITHM = Algorithm(
     run=run,
     log=Log,
     sparse=True,
-    view=View.SUBGRAPH,
+    view=Augmentation.SUBGRAPH,
     contrasted=("pi",),
 )

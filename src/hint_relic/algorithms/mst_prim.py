@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .algorithm import Algorithm, Family, View, reads, returns, shows
+from .algorithm import Algorithm, Augmentation, Family, reads, returns, shows
 from .inputs import ROOTED_WEIGHTED_GRAPH
 from .kernel import kernel
 from .nearest_first import new_search, offer, record_search, take_nearest
@@ -58,6 +58,6 @@ ALGORITHM = Algorithm(
     inputs=ROOTED_WEIGHTED_GRAPH,
     run=run,
     log=Log,
-    view=View.SUBGRAPH,
+    view=Augmentation.SUBGRAPH,
     contrasted=("pi_h",),
 )

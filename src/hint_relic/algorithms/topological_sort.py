@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .algorithm import Algorithm, Family, View, reads, returns, shows
+from .algorithm import Algorithm, Augmentation, Family, reads, returns, shows
 from .depth_first import (
     DID,
     FINISHED,
@@ -78,6 +78,6 @@ ALGORITHM = Algorithm(
     inputs=DAG,
     run=run,
     log=Log,
-    view=View.ENTERED_NODE,
+    view=Augmentation.ENTERED_NODE,
     contrasted=("topo_h", "color", "s_prev"),
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from .protocol import TRAIN_SIZES, Protocol
 from .splits import SPLITS, dense, sample, split, trace
-from .stream import TRAIN_SIZES, Protocol, Stream
+from .stream import Stream
 
 __all__ = ["SPLITS", "TRAIN_SIZES", "Protocol", "Stream", "dense", "sample", "split", "trace"]

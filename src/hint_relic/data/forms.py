@@ -341,6 +341,10 @@ def _points(value: Any, names: Names) -> Parsed:
     x, y = _columns(value, names)
     if len(x) < 3:
         raise UserError(f"a hull needs at least 3 points, not {len(x)}")
+    _, first, place = np.unique(np.stack([x, y]), axis=1, return_index=True, return_inverse=True)
+    earlier = first[place.ravel()]
+    if len(again := np.flatnonzero(earlier != np.arange(len(x)))):
+        raise UserError(f"points {earlier[again[0]]} and {again[0]} are the same; keep one")
     if flat := _on_a_line(x, y):
         raise UserError(
             f"points {', '.join(map(str, flat))} lie on one line, which leaves the steps "
@@ -350,21 +354,19 @@ def _points(value: Any, names: Names) -> Parsed:
 
 
 def _on_a_line(x: np.ndarray, y: np.ndarray) -> list[int]:
-    """Three points on a line (or two in one place), if there are any.
+    """Three points on a line, if there are any; no two may be the same.
 
     Seen from each point, the others are sorted by the direction of the line to them; those on
     one line are then neighbours.
     """
-    for i in range(len(x) - 1):
+    for i in range(len(x) - 2):
         dx, dy = x[i + 1 :] - x[i], y[i + 1 :] - y[i]
         length = np.hypot(dx, dy)
-        if not length.all():
-            return [i, i + 1 + int(length.argmin())]
         ux, uy = dx / length, dy / length
         order = np.argsort(np.arctan2(uy, ux) % np.pi)
         a, b = order, np.roll(order, -1)
         sine = np.abs(ux[a] * uy[b] - ux[b] * uy[a])
-        flat = np.flatnonzero((sine < FLAT) & (a != b))
+        flat = np.flatnonzero(sine < FLAT)
         if len(flat):
             return sorted([i, i + 1 + int(a[flat[0]]), i + 1 + int(b[flat[0]])])
     return []

@@ -28,13 +28,14 @@ def random_positions(batch: Batch, rng: np.random.RandomState) -> Batch:
     return batch._replace(inputs={**batch.inputs, "pos": drawn})
 
 
-def _as_input(hint: str) -> str:
+def moved_name(hint: str) -> str:
+    """What a static hint is called as an input."""
     return hint.removesuffix("_h")
 
 
 def static_hints_spec(spec: Spec, names: Sequence[str]) -> dict[str, Field]:
     return {
-        (_as_input(name) if name in names else name): (
+        (moved_name(name) if name in names else name): (
             replace(field, stage=Stage.INPUT) if name in names else field
         )
         for name, field in spec.items()
@@ -42,7 +43,7 @@ def static_hints_spec(spec: Spec, names: Sequence[str]) -> dict[str, Field]:
 
 
 def static_hints(batch: Batch, names: Sequence[str]) -> Batch:
-    moved = {_as_input(name): batch.hints[name][:, 0] for name in names}
+    moved = {moved_name(name): batch.hints[name][:, 0] for name in names}
     kept = {name: hint for name, hint in batch.hints.items() if name not in names}
     return batch._replace(inputs={**batch.inputs, **moved}, hints=kept)
 

@@ -14,6 +14,7 @@ import numpy as np
 from ..algorithms import Algorithm, execute, get
 from ..errors import UserError, choose
 from ..types import Batch, Trace
+from .shape import trim
 
 
 @dataclass(frozen=True)
@@ -94,12 +95,6 @@ def first_trace(name: str, batch: Batch) -> Trace:
         outputs={key: value[0] for key, value in batch.outputs.items()},
         nodes=int(batch.nodes[0]),
     )
-
-
-def trim(batch: Batch) -> Batch:
-    """Cut the step axis to the longest sample."""
-    steps = int(batch.lengths.max())
-    return batch._replace(hints={k: v[:, :steps] for k, v in batch.hints.items()})
 
 
 def dense(name: str, batch: Batch) -> dict[str, np.ndarray]:

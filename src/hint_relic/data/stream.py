@@ -10,140 +10,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from typing import Any
 
-import numpy as np
-
-from ..algorithms import Algorithm, draw, get
+from ..config import ViewConfig
 from ..errors import UserError
-from ..spec import Field
-from ..types import Batch
-from .rewrites import permutations, permutations_spec, static_hints, static_hints_spec
+from .protocol import TRAIN_SIZES, Protocol
+from .shape import by_seed, with_steps
 from .splits import check_request
-
-TRAIN_SIZES = (4, 7, 11, 13, 16)
-TRAIN_P = tuple(0.1 + 0.1 * i for i in range(9))
-TRAIN_NEEDLE = -8  # of a random length from 1 to 8
-SURVEY = 1000  # samples that tell how many steps a size takes
-SURVEY_SEED = 2**31
-
-
-@dataclass(frozen=True)
-class Protocol:
-    """How samples of one algorithm are drawn and rewritten for training.
-
-    keep_static_hints: leave hints that never change as hints (the paper does this with
-    binary search and minimum) instead of turning them into inputs.
-    """
-
-    name: str
-    p: tuple[float, ...] = ()
-    needle: int = 0
-    random_positions: bool = True
-    keep_static_hints: bool = False
-
-    @classmethod
-    def training(cls, name: str, *, keep_static_hints: bool = False) -> Protocol:
-        """The protocol of the paper and of dm-clrs' own training script."""
-        algorithm = get(name)
-        scale = 0.5 if algorithm.sparse else 1.0
-        return cls(
-            name,
-            p=tuple(scale * q for q in TRAIN_P) if algorithm.inputs.p else (),
-            needle=TRAIN_NEEDLE if algorithm.inputs.form == "haystack and needle" else 0,
-            keep_static_hints=keep_static_hints,
-        )
-
-    @cached_property
-    def algorithm(self) -> Algorithm:
-        return get(self.name)
-
-    @property
-    def moved_hints(self) -> tuple[str, ...]:
-        return () if self.keep_static_hints else self.algorithm.static_hints
-
-    @cached_property
-    def spec(self) -> dict[str, Field]:
-        """The spec after the rewrites."""
-        return permutations_spec(static_hints_spec(self.algorithm.spec, self.moved_hints))
-
-    def rewrite(self, batch: Batch) -> Batch:
-        """Apply the rewrites (random positions were drawn with the samples)."""
-        return permutations(static_hints(batch, self.moved_hints), self.algorithm.spec)
-
-    def sizes(self, sizes: tuple[int, ...] = TRAIN_SIZES) -> tuple[int, ...]:
-        """The training sizes; string matchers use one, a quarter larger than the largest."""
-        return (max(sizes) * 5 // 4,) if self.needle else sizes
-
-    def draw(
-        self, size: int, samples: int, *, seeds: Sequence[int], first: int = 0, steps: int = 32
-    ) -> Batch:
-        """Fresh samples of each seed, rewritten, their numbers in single precision."""
-        batch = draw(
-            self.algorithm,
-            size,
-            samples,
-            seeds=seeds,
-            first=first,
-            p=self.p,
-            needle=self.needle,
-            random_positions=self.random_positions,
-            steps=steps,
-        )
-        return single_precision(self.rewrite(batch))
-
-    @lru_cache(maxsize=256)  # noqa: B019 (a frozen dataclass: it is its own key)
-    def steps(self, size: int) -> int:
-        """Room for the steps of a batch: the most that a survey of samples took.
-
-        With a margin of an eighth where the number varies; a longer sample makes its batch
-        longer, in further eighths.
-        """
-        lengths = draw(
-            self.algorithm, size, SURVEY, seeds=[SURVEY_SEED], p=self.p, needle=self.needle
-        ).lengths
-        most = int(lengths.max())
-        return most if most == lengths.min() else most + max(1, most // 8)
-
-
-def single_precision(batch: Batch) -> Batch:
-    def cast(arrays):
-        return {k: v.astype(np.float32) if v.dtype == np.float64 else v for k, v in arrays.items()}
-
-    return batch._replace(
-        inputs=cast(batch.inputs), hints=cast(batch.hints), outputs=cast(batch.outputs)
-    )
-
-
-def with_steps(batch: Batch, room: int) -> Batch:
-    """Cut or pad the step axis to `room`, or to as many more eighths of it as are needed."""
-    most = int(batch.lengths.max())
-    while room < most:
-        room += max(1, room // 8)
-
-    def fit(hint: np.ndarray) -> np.ndarray:
-        short = room - hint.shape[1]
-        if short <= 0:
-            return np.ascontiguousarray(hint[:, :room])
-        return np.pad(hint, [(0, 0), (0, short)] + [(0, 0)] * (hint.ndim - 2))
-
-    return batch._replace(hints={k: fit(v) for k, v in batch.hints.items()})
-
-
-def by_seed(batch: Batch, seeds: int) -> Batch:
-    """Split the sample axis into (seeds, samples of each)."""
-
-    def fold(array: np.ndarray) -> np.ndarray:
-        return array.reshape(seeds, -1, *array.shape[1:])
-
-    return Batch(
-        inputs={k: fold(v) for k, v in batch.inputs.items()},
-        hints={k: fold(v) for k, v in batch.hints.items()},
-        outputs={k: fold(v) for k, v in batch.outputs.items()},
-        lengths=fold(batch.lengths),
-        nodes=fold(batch.nodes),
-    )
 
 
 class Stream:
@@ -154,7 +27,8 @@ class Stream:
     >>> first.inputs["A"].shape
     (3, 16, 4, 4)
 
-    Memory: at most `ahead` finished batches wait, and each thread works on one more.
+    With `view`, each item is a `Paired` of a batch and its views, which have one node more than
+    the largest size. Memory: at most `ahead` finished batches wait, and each thread works on one.
     """
 
     def __init__(
@@ -167,6 +41,7 @@ class Stream:
         start: int = 0,
         threads: int = 2,
         ahead: int = 8,
+        view: ViewConfig | None = None,
     ):
         self.protocol = protocol
         self.sizes = protocol.sizes(sizes)
@@ -174,23 +49,38 @@ class Stream:
         self.seeds = tuple(seeds)
         self.start = start
         self.ahead = max(ahead, threads)
-        if not self.sizes:
-            raise UserError("at least one training size is needed")
+        self.view = view
+        if not self.sizes or not self.seeds:
+            raise UserError("at least one training size and one seed are needed")
         for size in self.sizes:
             check_request(protocol.algorithm, size, batch_size, min(seeds), protocol.p, None)
+        self.max_nodes = protocol.algorithm.nodes(max(self.sizes)) + 1
+        if view is not None:
+            from ..augment import check_views
+
+            check_views(protocol.algorithm, view, self.sizes, self.max_nodes)
         self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="stream")
 
-    def batch(self, k: int) -> Batch:
-        """Batch k, made now, in this thread."""
+    def batch(self, k: int) -> Any:
+        """Item k, made now, in this thread."""
         size = self.sizes[k % len(self.sizes)]
         room = self.protocol.steps(size)
-        batch = self.protocol.draw(
-            size, self.batch_size, seeds=self.seeds, first=k * self.batch_size, steps=room
+        what: dict[str, Any] = {
+            "seeds": self.seeds,
+            "first": k * self.batch_size,
+            "steps": room,
+        }
+        if self.view is None:
+            batch = self.protocol.draw(size, self.batch_size, **what)
+            return by_seed(with_steps(batch, room), len(self.seeds))
+        paired = self.protocol.draw_paired(
+            size, self.batch_size, **what, view=self.view, max_nodes=self.max_nodes
         )
-        return by_seed(with_steps(batch, room), len(self.seeds))
+        paired = paired._replace(batch=with_steps(paired.batch, room))
+        return by_seed(paired, len(self.seeds))
 
-    def __iter__(self) -> Iterator[Batch]:
-        waiting: deque[Future[Batch]] = deque()
+    def __iter__(self) -> Iterator[Any]:
+        waiting: deque[Future[Any]] = deque()
         k = self.start
         while True:
             while len(waiting) < self.ahead:

@@ -42,7 +42,7 @@ def _count(networks: Network, batch: Batch, hints: bool, side_by_side: bool):
 
     def one(network: Network, sample: Batch):
         spec = network.spec
-        observe = count_hints(spec, sample) if hints else lambda t, predicted: {}
+        observe = count_hints(spec, sample) if hints else lambda t, seen: {}
         predictions = network(sample, observe=observe)
         counts = count_outputs(spec, predictions, sample), predictions.hints
         return jax.tree.map(lambda x: jnp.where(sample.nodes > 0, x, 0), counts)

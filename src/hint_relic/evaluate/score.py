@@ -15,7 +15,7 @@ from jaxtyping import Array
 
 from ..model.dense import stored
 from ..model.feedback import decided
-from ..model.network import Observe, Predictions
+from ..model.network import Observe, Predictions, Seen
 from ..objectives.supervised import live_elements
 from ..spec import Field, Kind, Spec, Stage, of_stage
 from ..types import Batch
@@ -74,9 +74,9 @@ def count_hints(spec: Spec, sample: Batch) -> Observe:
     live = jnp.arange(sample.inputs["pos"].shape[0]) < sample.nodes
     truths = {k: stored(k, f, sample.hints) for k, f in of_stage(spec, Stage.HINT).items()}
 
-    def observe(t: Array, predicted: dict[str, Array]) -> dict[str, Counts]:
+    def observe(t: Array, seen: Seen) -> dict[str, Counts]:
         out = {}
-        for name, prediction in predicted.items():
+        for name, prediction in seen.predicted.items():
             truth = truths[name]
             at = jnp.minimum(t + 1, truth.shape[0] - 1)
             guess = decided(spec[name], prediction, live)

@@ -1,12 +1,14 @@
 """Decoders: from node, edge and graph features to a prediction for each hint and output.
 
 One class for each way of predicting; `DECODERS` says which one a (location, kind) gets. A
-decoder also gives the *representation* that its last layer sees, which is what the paper's
-objective contrasts.
+decoder is some linear layers over the features, then `represent`, which combines their results
+into the *representation* that the last layer sees (what the paper's objective contrasts), then
+`predict`. The first layers of all decoders run together, as one product each (`Bundle`).
 """
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -14,7 +16,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from ..spec import Field, Kind, Location
-from .layers import Linear
+from .layers import Linear, Together
 
 NEVER = -1e9  # the logit of a node that is padding
 
@@ -29,21 +31,13 @@ class Features(NamedTuple):
     live: Bool[Array, " n"]
 
 
-class EdgeLinear(NamedTuple):
-    """A linear layer over (edge features, edge messages), composed with the edge encoders."""
+class Parts(NamedTuple):
+    """One thing for each source that decoders read: the layers over it, or their results."""
 
-    channels: Linear
-    edges: Float[Array, "h outputs"]
-
-    def __call__(self, features: Features) -> Float[Array, "n n outputs"]:
-        out = self.channels(features.channels)
-        return out if features.edges is None else out + features.edges @ self.edges
-
-
-def _over_edges(layer: Linear, edge: Linear) -> EdgeLinear:
-    hidden = edge.weight.shape[1]
-    encoded = Linear(layer.weight[:hidden], layer.bias).after(edge)
-    return EdgeLinear(encoded, layer.weight[hidden:])
+    node: tuple[Any, ...] = ()
+    pooled: tuple[Any, ...] = ()  # the maximum over nodes
+    graph: tuple[Any, ...] = ()
+    edge: tuple[Any, ...] = ()
 
 
 def _only_live(logits: Array, live: Bool[Array, " n"]) -> Array:
@@ -61,17 +55,16 @@ class NodeDecoder(eqx.Module):
     def init(cls, rng, field: Field, hidden: int, edge_width: int) -> NodeDecoder:
         return cls(Linear.init(rng, 3 * hidden, field.classes or 1), field.kind)
 
-    def prepare(self, edge: Linear) -> None:
-        return None
+    def layers(self) -> Parts:
+        return Parts(node=(self.out,))
 
-    def represent(self, _, features: Features) -> Array:
-        return features.node
+    def represent(self, parts: Parts) -> Array:
+        return parts.node[0]
 
     def predict(self, representation: Array, live: Array) -> Array:
-        logits = self.out(representation)
         if self.kind is Kind.CATEGORICAL:
-            return logits
-        logits = logits[..., 0]
+            return representation
+        logits = representation[..., 0]
         return _only_live(logits, live) if self.kind is Kind.MASK_ONE else logits
 
 
@@ -87,12 +80,11 @@ class GraphDecoder(eqx.Module):
         width = field.classes or 1
         return cls(Linear.init(rng, 3 * hidden, width), Linear.init(rng, hidden, width), field.kind)
 
-    def prepare(self, edge: Linear) -> None:
-        return None
+    def layers(self) -> Parts:
+        return Parts(pooled=(self.node,), graph=(self.graph,))
 
-    def represent(self, _, features: Features) -> Array:
-        best = jnp.where(features.live[:, None], features.node, -jnp.inf).max(axis=0)
-        return self.node(best) + self.graph(features.graph)
+    def represent(self, parts: Parts) -> Array:
+        return parts.pooled[0] + parts.graph[0]
 
     def predict(self, representation: Array, live: Array) -> Array:
         return representation if self.kind is Kind.CATEGORICAL else representation[..., 0]
@@ -116,12 +108,12 @@ class EdgeDecoder(eqx.Module):
             field.kind,
         )
 
-    def prepare(self, edge: Linear) -> EdgeLinear:
-        return _over_edges(self.edge, edge)
+    def layers(self) -> Parts:
+        return Parts(node=(self.source, self.target), edge=(self.edge,))
 
-    def represent(self, prepared: EdgeLinear, features: Features) -> Array:
-        source, target = self.source(features.node), self.target(features.node)
-        return source[:, None] + target[None, :] + prepared(features)  # (n, n, classes)
+    def represent(self, parts: Parts) -> Array:
+        source, target = parts.node
+        return source[:, None] + target[None, :] + parts.edge[0]  # (n, n, classes)
 
     def predict(self, representation: Array, live: Array) -> Array:
         return representation if self.kind is Kind.CATEGORICAL else representation[..., 0]
@@ -144,13 +136,13 @@ class PointerDecoder(eqx.Module):
             Linear.init(rng, hidden, 1),
         )
 
-    def prepare(self, edge: Linear) -> EdgeLinear:
-        return _over_edges(self.edge, edge)
+    def layers(self) -> Parts:
+        return Parts(node=(self.source, self.target), edge=(self.edge,))
 
-    def represent(self, prepared: EdgeLinear, features: Features) -> Float[Array, "n n h"]:
+    def represent(self, parts: Parts) -> Float[Array, "n n h"]:
         """[v, u]: that v points at u. It is read off the edge from u to v."""
-        source, target = self.source(features.node), self.target(features.node)
-        pair = target[:, None] + prepared(features)  # (u, v, h)
+        source, target = parts.node
+        pair = target[:, None] + parts.edge[0]  # (u, v, h)
         return jnp.maximum(source[:, None], jnp.swapaxes(pair, 0, 1))
 
     def predict(self, representation: Array, live: Array) -> Float[Array, "n n"]:
@@ -176,14 +168,13 @@ class EdgePointerDecoder(eqx.Module):
             Linear.init(rng, hidden, 1),
         )
 
-    def prepare(self, edge: Linear) -> EdgeLinear:
-        return _over_edges(self.edge, edge)
+    def layers(self) -> Parts:
+        return Parts(node=(self.source, self.target, self.pointed), edge=(self.edge,))
 
-    def represent(self, prepared: EdgeLinear, features: Features) -> tuple[Array, Array]:
+    def represent(self, parts: Parts) -> tuple[Array, Array]:
         """(edge, node): the n*n*n pairs of them are never held; see `pairs`."""
-        source, target = self.source(features.node), self.target(features.node)
-        edge = source[:, None] + target[None, :] + prepared(features)  # (n, n, h)
-        return edge, self.pointed(features.node)  # (n, h)
+        source, target, pointed = parts.node
+        return source[:, None] + target[None, :] + parts.edge[0], pointed  # (n, n, h), (n, h)
 
     @staticmethod
     def pairs(representation: tuple[Array, Array]) -> Float[Array, "n n n h"]:
@@ -209,3 +200,50 @@ DECODERS: dict[tuple[Location, Kind], Any] = {
 def decoder_for(field: Field) -> Any:
     """The class of decoder that a field gets."""
     return DECODERS[field.location, field.kind]
+
+
+class Bundle:
+    """Several decoders; their layers over the same source run as one.
+
+    Made once per update. The layers over edges take the edge encoders into themselves, so that
+    they read a few channels for each edge instead of its features.
+    """
+
+    def __init__(self, decoders: dict[str, Any], edge: Linear):
+        self._decoders = decoders
+        self._layers = {name: decoder.layers() for name, decoder in decoders.items()}
+        hidden = edge.weight.shape[1]
+        over_edges = self._all("edge")
+        self._node = Together(self._all("node"))
+        self._pooled = Together(self._all("pooled"))
+        self._graph = Together(self._all("graph"))
+        self._edge = Together([Linear(x.weight[:hidden], x.bias).after(edge) for x in over_edges])
+        self._messages = [x.weight[hidden:] for x in over_edges]
+
+    def _all(self, source: str) -> list[Linear]:
+        return [layer for parts in self._layers.values() for layer in getattr(parts, source)]
+
+    def represent(self, features: Features) -> dict[str, Any]:
+        """The representation of every decoder."""
+        pooled: tuple[Array, ...] = ()
+        if self._pooled.widths:
+            best = jnp.where(features.live[:, None], features.node, -jnp.inf).max(axis=0)
+            pooled = self._pooled(best)
+        edge: tuple[Array, ...] = ()
+        if self._edge.widths:
+            out = self._edge.joint(features.channels)
+            if features.edges is not None:
+                out = out + features.edges @ jnp.concatenate(self._messages, axis=1)
+            edge = self._edge.split(out)
+        graph = self._graph(features.graph)
+        results = [iter(x) for x in (self._node(features.node), pooled, graph, edge)]
+        return {
+            name: self._decoders[name].represent(
+                Parts(*(tuple(islice(r, len(p))) for r, p in zip(results, parts)))
+            )
+            for name, parts in self._layers.items()
+        }
+
+    def predict(self, representations: dict[str, Any], live: Array) -> dict[str, Array]:
+        """The prediction of every decoder."""
+        return {k: self._decoders[k].predict(r, live) for k, r in representations.items()}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
@@ -46,6 +48,26 @@ class Linear(eqx.Module):
     def after(self, first: Linear) -> Linear:
         """This layer after another one, as one layer."""
         return Linear(first.weight @ self.weight, first.bias @ self.weight + self.bias)
+
+
+class Together:
+    """Linear layers over the same input, run as one product."""
+
+    def __init__(self, layers: Sequence[Linear]):
+        self.widths = [layer.bias.shape[0] for layer in layers]
+        if layers:
+            self.joint = Linear(
+                jnp.concatenate([layer.weight for layer in layers], axis=1),
+                jnp.concatenate([layer.bias for layer in layers]),
+            )
+
+    def split(self, joint: Float[Array, "... outputs"]) -> tuple[Array, ...]:
+        """The results of the single layers from that of all of them."""
+        ends = [sum(self.widths[: i + 1]) for i in range(len(self.widths))]
+        return tuple(joint[..., end - width : end] for width, end in zip(self.widths, ends))
+
+    def __call__(self, x: Float[Array, "... inputs"]) -> tuple[Array, ...]:
+        return self.split(self.joint(x)) if self.widths else ()
 
 
 class LayerNorm(eqx.Module):

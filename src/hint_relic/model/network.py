@@ -5,7 +5,7 @@ Written for ONE sample; callers map it over batches (`jax.vmap`) and over seeds.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -15,12 +15,13 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from ..config import Feedback, Hints, ModelConfig
-from ..spec import Field, Kind, Location, Spec, Stage, of_stage
-from ..types import Batch
-from .decode import Features, decoder_for
+from ..spec import POINTERS, Field, Kind, Location, Spec, Stage, of_stage
+from ..types import Batch, Problem
+from .decode import Bundle, Features, decoder_for
 from .dense import dense_all
 from .encode import Channels, Encoder, join_channels, join_encodings
 from .feedback import fed_back
+from .layers import Linear
 from .process import Processor
 from .sinkhorn import log_sinkhorn
 
@@ -39,7 +40,15 @@ class Predictions(NamedTuple):
     hints: Any
 
 
-Observe = Callable[[Array, dict[str, Array]], Any]
+class Seen(NamedTuple):
+    """One step, seen from inside: hint predictions, and what they were made from."""
+
+    predicted: dict[str, Array]
+    representations: dict[str, Any]  # what the last layer of each hint's decoder reads
+    node: Float[Array, "... n hhh"]  # what the decoders of node hints read
+
+
+Observe = Callable[[Array, Seen], Any]
 
 
 class State(NamedTuple):
@@ -49,6 +58,11 @@ class State(NamedTuple):
     hints: dict[str, Array]
 
 
+def representation_width(field: Field, hidden: int) -> int:
+    """How wide a hint's representation is: a pair's for a pointer, else a node's."""
+    return hidden if field.kind in POINTERS else 3 * hidden
+
+
 class Network(eqx.Module):
     """Encoders, a processor and decoders for one spec."""
 
@@ -56,14 +70,25 @@ class Network(eqx.Module):
     hints: Encoder
     processor: Any
     decoders: dict[str, Any]
+    projections: dict[str, tuple[Linear, Linear]]
     config: ModelConfig = eqx.field(static=True)
     fields: tuple[tuple[str, Field], ...] = eqx.field(static=True)
 
     @classmethod
     def init(
-        cls, seed: int, spec: Spec, config: ModelConfig, processor: Any = Processor
+        cls,
+        seed: int,
+        spec: Spec,
+        config: ModelConfig,
+        processor: Any = Processor,
+        contrasted: Sequence[str] = (),
     ) -> Network:
-        """Fresh weights. `processor` is a class to use in place of the built-in one."""
+        """Fresh weights.
+
+        processor: a class to use in place of the built-in one.
+        contrasted: hints whose representations are compared between views; each gets the
+        paper's projection `h`, two layers as wide as the representation.
+        """
         rng = np.random.default_rng(seed)
         hints = of_stage(spec, Stage.HINT)
         decoded = of_stage(spec, Stage.OUTPUT) | (hints if config.hints != Hints.NONE else {})
@@ -75,6 +100,11 @@ class Network(eqx.Module):
             decoders={
                 name: decoder_for(field).init(rng, field, config.hidden, edge_width)
                 for name, field in decoded.items()
+            },
+            projections={
+                name: (Linear.init(rng, width, width), Linear.init(rng, width, width))
+                for name in contrasted
+                for width in [representation_width(spec[name], config.hidden)]
             },
             config=config,
             fields=tuple(spec.items()),
@@ -90,82 +120,145 @@ class Network(eqx.Module):
         *,
         training: bool = False,
         noise: PRNGKeyArray | None = None,
-        observe: Observe = lambda t, predicted: predicted,
+        observe: Observe = lambda t, seen: seen.predicted,
     ) -> Predictions:
-        """Predict one sample (a `Batch` without its leading axis).
+        """Predict one sample (a `Batch` without its leading axis); of its hints, only the first
+        is looked at.
 
         noise: the key of the Gumbel noise on permutations; give one in training only.
-        observe: what to keep of each step's hint predictions (all of them, unless told); it is
-        called within the loop over steps, so what it drops is never stored.
+        observe: what to keep of each step (the hint predictions, unless told); it is called
+        within the loop over steps, so what it drops is never stored.
         """
-        spec = self.spec
-        hint_fields = of_stage(spec, Stage.HINT)
-        nodes = sample.inputs["pos"].shape[0]
-        live = jnp.arange(nodes) < sample.nodes
-        steps = max(1, next(iter(sample.hints.values())).shape[0] - 1)
-        hard = self.config.feedback == Feedback.HARD or (
-            self.config.feedback == Feedback.HARD_ON_EVAL and not training
+        problem, steps = to_problem(sample)
+        alone = jax.tree.map(lambda x: x[None], problem)
+        outputs, seen = self.run(
+            alone,
+            steps,
+            training=training,
+            noise=noise,
+            observe=lambda t, seen: observe(t, jax.tree.map(lambda x: x[0], seen)),
+        )
+        return Predictions({k: v[0] for k, v in outputs.items()}, seen)
+
+    def run(
+        self,
+        problems: Problem,
+        steps: int,
+        *,
+        training: bool = False,
+        noise: PRNGKeyArray | None = None,
+        observe: Observe = lambda t, seen: seen.predicted,
+    ) -> tuple[dict[str, Array], Any]:
+        """Run a few problems in step: (outputs of each, what was observed at each step).
+
+        All arrays of `problems`, and of what `observe` sees, have a leading axis over them.
+        """
+        executor = Executor(self, training)
+        given, start = jax.vmap(executor.begin)(problems)
+
+        def step(states: State, t: Array):
+            states, seen = jax.vmap(executor.step, in_axes=(0, 0, None))(given, states, t)
+            return states, observe(t, seen)
+
+        last, observed = jax.lax.scan(step, start, jnp.arange(steps))
+        outputs = jax.vmap(lambda g, s: executor.outputs(g, s, noise))(given, last)
+        return outputs, observed
+
+
+def to_problem(sample: Batch) -> tuple[Problem, int]:
+    """What a network may see of a sample, and how many steps its arrays have room for."""
+    steps = max(1, next(iter(sample.hints.values())).shape[0] - 1)
+    start = {k: v[0] for k, v in sample.hints.items()}
+    return Problem(sample.inputs, start, sample.nodes, sample.lengths), steps
+
+
+class Given(NamedTuple):
+    """What stays the same over all steps of one problem."""
+
+    inputs: dict[str, Array]  # dense
+    channels: Channels
+    live: Bool[Array, " n"]
+    lengths: Array
+
+
+class Executor:
+    """A network with everything done that depends on neither the problem nor the step."""
+
+    def __init__(self, network: Network, training: bool):
+        self.network, self.spec = network, network.spec
+        self.hints = of_stage(self.spec, Stage.HINT)
+        encoding = join_encodings(network.inputs.encoding(), network.hints.encoding())
+        self.encoding = encoding
+        self.prepared = network.processor.prepare(encoding.edge)
+        by_stage: dict[bool, dict[str, Any]] = {True: {}, False: {}}
+        for name, decoder in network.decoders.items():
+            by_stage[name in self.hints][name] = decoder
+        self.decode_hints = Bundle(by_stage[True], encoding.edge)
+        self.decode_outputs = Bundle(by_stage[False], encoding.edge)
+        feedback = network.config.feedback
+        self.hard = feedback == Feedback.HARD or (
+            feedback == Feedback.HARD_ON_EVAL and not training
         )
 
-        encoding = join_encodings(self.inputs.encoding(), self.hints.encoding())
-        prepared = self.processor.prepare(encoding.edge)
-        decoders = {k: (d, d.prepare(encoding.edge)) for k, d in self.decoders.items()}
+    def begin(self, problem: Problem) -> tuple[Given, State]:
+        nodes = problem.inputs["pos"].shape[0]
+        live = jnp.arange(nodes) < problem.nodes
+        inputs = dense_all(of_stage(self.spec, Stage.INPUT), problem.inputs, nodes)
+        fed = dict(self.network.hints.fields)
+        start = dense_all(fed, problem.start, nodes)
+        given = Given(inputs, self.network.inputs.channels(inputs, live), live, problem.lengths)
+        return given, State(jnp.zeros((nodes, self.network.config.hidden)), start)
 
-        inputs = dense_all(of_stage(spec, Stage.INPUT), sample.inputs, nodes)
-        given = self.inputs.channels(inputs, live)
-
-        def channels(hints: dict[str, Array]) -> Channels:
-            return join_channels(given, self.hints.channels(hints, live))
-
-        def process(known: Channels, hints, hidden):
-            """One round of the processor: the next hidden state, and what decoders read."""
-            node, graph = encoding.node(known.node), encoding.graph(known.graph)
-            senders = self._senders(inputs, hints, live)
-            after, edges = self.processor(prepared, node, known.edge, graph, hidden, senders, live)
-            read = jnp.concatenate([node, hidden, after], axis=-1)
-            return after, Features(read, known.edge, edges, graph, live)
-
-        def predict(name: str, features: Features) -> Array:
-            decoder, ready = decoders[name]
-            return decoder.predict(decoder.represent(ready, features), live)
-
-        def step(carry, t):
-            state, last = carry
-            after, features = process(channels(state.hints), state.hints, state.hidden)
-            predicted = {k: predict(k, features) for k in hint_fields if k in self.decoders}
-            fed = {k: fed_back(spec[k], predicted[k], live, hard) for k, _ in self.hints.fields}
-            alive = (t == 0) | (t < sample.lengths - 1)
-            last = jax.tree.map(lambda new, old: jnp.where(alive, new, old), state, last)
-            return (State(after, fed), last), observe(t, predicted)
-
-        first = dense_all(hint_fields, {k: v[0] for k, v in sample.hints.items()}, nodes)
-        start = State(
-            jnp.zeros((nodes, self.config.hidden)), {k: first[k] for k, _ in self.hints.fields}
+    def _process(self, given: Given, state: State) -> tuple[Array, Features]:
+        """One round of the processor: the next hidden state, and what decoders read."""
+        known = join_channels(given.channels, self.network.hints.channels(state.hints, given.live))
+        node, graph = self.encoding.node(known.node), self.encoding.graph(known.graph)
+        after, edges = self.network.processor(
+            self.prepared,
+            node,
+            known.edge,
+            graph,
+            state.hidden,
+            self._senders(given, state),
+            given.live,
         )
-        (_, last), hints = jax.lax.scan(step, (start, start), jnp.arange(steps))
+        read = jnp.concatenate([node, state.hidden, after], axis=-1)
+        return after, Features(read, known.edge, edges, graph, given.live)
 
-        # Outputs are read once, at each sample's own last step.
-        _, features = process(channels(last.hints), last.hints, last.hidden)
-        outputs = {k: predict(k, features) for k in of_stage(spec, Stage.OUTPUT)}
-        for name in outputs:
-            if spec[name].kind is Kind.PERMUTATION_POINTER:
-                outputs[name] = log_sinkhorn(
-                    outputs[name], live, steps=OUTPUT_SINKHORN_STEPS, noise=noise
+    def step(self, given: Given, state: State, t: Array) -> tuple[State, Seen]:
+        after, features = self._process(given, state)
+        representations = self.decode_hints.represent(features)
+        predicted = self.decode_hints.predict(representations, given.live)
+        fed = {
+            k: fed_back(field, predicted[k], given.live, self.hard)
+            for k, field in self.network.hints.fields
+        }
+        # A problem that is done stays at its last step, where its outputs are read.
+        more = t + 1 < given.lengths - 1
+        state = jax.tree.map(lambda new, old: jnp.where(more, new, old), State(after, fed), state)
+        return state, Seen(predicted, representations, features.node)
+
+    def outputs(self, given: Given, last: State, noise: PRNGKeyArray | None) -> dict[str, Array]:
+        """Outputs are read once, at the problem's own last step."""
+        _, features = self._process(given, last)
+        representations = self.decode_outputs.represent(features)
+        predicted = self.decode_outputs.predict(representations, given.live)
+        for name in predicted:
+            if self.spec[name].kind is Kind.PERMUTATION_POINTER:
+                predicted[name] = log_sinkhorn(
+                    predicted[name], given.live, steps=OUTPUT_SINKHORN_STEPS, noise=noise
                 )
-        return Predictions(outputs, hints)
+        return predicted
 
-    def _senders(self, inputs, hints, live) -> Bool[Array, "n n"]:
+    def _senders(self, given: Given, state: State) -> Bool[Array, "n n"]:
         """Who sends messages to whom."""
-        alive = live[:, None] & live[None, :]
-        if self.config.fully_connected:
+        alive = given.live[:, None] & given.live[None, :]
+        if self.network.config.fully_connected:
             return alive
-        found = jnp.eye(live.shape[0], dtype=bool)
-        for name, value in (inputs | hints).items():
+        found = jnp.eye(given.live.shape[0], dtype=bool)
+        for name, value in (given.inputs | state.hints).items():
             field = self.spec[name]
-            if field.location is Location.NODE and field.kind in (
-                Kind.POINTER,
-                Kind.PERMUTATION_POINTER,
-            ):
+            if field.location is Location.NODE and field.kind in POINTERS:
                 found |= (value + value.T) > 0.5
             elif field.location is Location.EDGE and field.kind is Kind.MASK:
                 found |= (value + value.T) > 0.0

@@ -6,6 +6,7 @@ Any module with `init`, `prepare` and `__call__` of these shapes can take its pl
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import equinox as eqx
@@ -15,17 +16,19 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from ..config import ModelConfig
-from .layers import LayerNorm, Linear
+from .layers import LayerNorm, Linear, Together
 
 _NEVER = -1e6  # what the reference puts where there is no message
 _GATE_BIAS = -3.0
 
 
 class Prepared(NamedTuple):
-    """The layers that read edge features, composed with the edge encoders."""
+    """The processor's layers by what they read, made once per update."""
 
-    message: Linear
-    triplets: Linear | None
+    node: Together
+    edge: Together
+    graph: Together
+    received: Together
 
 
 class Triplets(eqx.Module):
@@ -43,27 +46,18 @@ class Triplets(eqx.Module):
         graph = Linear.init(rng, hidden, features)
         return cls(node, edge, graph, Linear.init(rng, features, hidden))
 
-    def prepare(self, edge: Linear) -> Linear:
-        layers = [layer.after(edge) for layer in self.edge]
-        return Linear(
-            jnp.concatenate([layer.weight for layer in layers], axis=1),
-            jnp.concatenate([layer.bias for layer in layers]),
-        )
-
     def __call__(
         self,
-        prepared: Linear,
-        z: Float[Array, "n zz"],
-        channels: Float[Array, "n n ke"],
-        graph: Float[Array, " h"],
+        node: Sequence[Float[Array, "n f"]],
+        edge: Sequence[Float[Array, "n n f"]],
+        graph: Float[Array, " f"],
         live: Bool[Array, " n"],
     ) -> Float[Array, "n n h"]:
-        to_1, to_2, to_3 = (layer(z) for layer in self.node)  # (n, f) each
-        edge_1, edge_2, edge_3 = jnp.split(prepared(channels), 3, axis=-1)  # (n, n, f) each
+        """From the results of the layers above, all but the last."""
         # max over i of everything about (i, j, k); what doesn't depend on i stays outside
-        about_ij = jnp.where(live[:, None, None], to_1[:, None] + edge_1, _NEVER)
-        best = max_plus(about_ij, edge_2)
-        features = best + to_2[:, None] + to_3[None, :] + edge_3 + self.graph(graph)
+        about_ij = jnp.where(live[:, None, None], node[0][:, None] + edge[0], _NEVER)
+        best = max_plus(about_ij, edge[1])
+        features = best + node[1][:, None] + node[2][None, :] + edge[2] + graph
         return jax.nn.relu(self.out(features))
 
 
@@ -110,8 +104,22 @@ class Processor(eqx.Module):
 
     def prepare(self, edge: Linear) -> Prepared:
         """What can be done once per update, given the layer that encodes edges."""
-        triplets = self.triplets.prepare(edge) if self.triplets else None
-        return Prepared(self.edge.after(edge), triplets)
+        t, g = self.triplets, self.gate
+        over_edges = [self.edge, *(t.edge if t else ())]
+        return Prepared(
+            node=Together(
+                [
+                    self.sender,
+                    self.receiver,
+                    self.update_node,
+                    *(g[:1] if g else ()),
+                    *(t.node if t else ()),
+                ]
+            ),
+            edge=Together([layer.after(edge) for layer in over_edges]),
+            graph=Together([self.graph, *([t.graph] if t else [])]),
+            received=Together([self.update_message, *(g[1:2] if g else ())]),
+        )
 
     def __call__(
         self,
@@ -128,20 +136,23 @@ class Processor(eqx.Module):
         `senders[i, j]` says whether i sends to j; `live` which nodes are not padding.
         """
         z = jnp.concatenate([node, hidden], axis=-1)
-        pairs = self.sender(z)[:, None] + self.receiver(z)[None, :]  # (n, n, h)
-        pairs = pairs + prepared.message(channels) + self.graph(graph)
-        messages = self.message[1](jax.nn.relu(self.message[0](jax.nn.relu(pairs))))
-        received = jnp.max(jnp.where(senders[..., None], messages, _NEVER), axis=0)  # (n, h)
+        sender, receiver, kept, *more_node = prepared.node(z)
+        on_edge, *more_edge = prepared.edge(channels)
+        on_graph, *more_graph = prepared.graph(graph)
 
-        out = jax.nn.relu(self.update_node(z) + self.update_message(received))
+        pairs = sender[:, None] + receiver[None, :] + on_edge + on_graph  # (n, n, h)
+        messages = self.message[1](jax.nn.relu(self.message[0](jax.nn.relu(pairs))))
+        best = jnp.max(jnp.where(senders[..., None], messages, _NEVER), axis=0)  # (n, h)
+        received, *more_received = prepared.received(best)
+
+        out = jax.nn.relu(kept + received)
         if self.norm is not None:
             out = self.norm(out)
         if self.gate is not None:
-            read_node, read_message, open_gate = self.gate
-            gate = jax.nn.sigmoid(open_gate(jax.nn.relu(read_node(z) + read_message(received))))
+            gate = jax.nn.sigmoid(self.gate[2](jax.nn.relu(more_node.pop(0) + more_received[0])))
             out = out * gate + hidden * (1.0 - gate)
 
         edges = None
-        if self.triplets is not None and prepared.triplets is not None:
-            edges = self.triplets(prepared.triplets, z, channels, graph, live)
+        if self.triplets is not None:
+            edges = self.triplets(more_node, more_edge, more_graph[0], live)
         return out, edges

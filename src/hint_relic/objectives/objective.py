@@ -1,28 +1,167 @@
-"""The objective of a variant: named parts, and their sum."""
+"""The objective of a run: named parts, each a mean over the batch, and their weighted sum."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
-from ..model.network import Network
-from ..types import Batch
-from .supervised import mean_losses, supervised
+from ..config import ObjectiveConfig, Reduce
+from ..model.dense import stored
+from ..model.network import Network, Seen, to_problem
+from ..spec import Kind, Location
+from ..types import Batch, Paired, Problem, View
+from .borrowed import borrow, old_nodes
+from .relic import Terms, category_terms, edge_pointer_terms, pointer_terms
+from .supervised import Tally, at_step, hint_tallies, mean_losses, output_tallies, supervised
 
-# (network, batch, key) -> (loss, its parts by name)
-Objective = Callable[[Network, Batch, PRNGKeyArray], tuple[Array, dict[str, Array]]]
+# (network, batch or pair, key) -> (loss, its parts by name)
+Objective = Callable[[Network, Any, PRNGKeyArray], tuple[Array, dict[str, Array]]]
+
+
+def objective_for(config: ObjectiveConfig, contrasted: Sequence[str]) -> Objective:
+    """The objective that a config describes."""
+    if config.needs_views:
+        return partial(view_objective, config=config, contrasted=tuple(contrasted))
+    if config.hints != 1.0:
+        return partial(weighted_objective, weight=config.hints)
+    return supervised_objective
 
 
 def supervised_objective(
     network: Network, batch: Batch, key: PRNGKeyArray
 ) -> tuple[Array, dict[str, Array]]:
     """Every output and every hint against the truth, all with the same weight."""
+    return weighted_objective(network, batch, key, weight=1.0)
 
-    def one(sample: Batch, noise: PRNGKeyArray):
-        return supervised(network.spec, network(sample, training=True, noise=noise), sample)
 
+def weighted_objective(
+    network: Network, batch: Batch, key: PRNGKeyArray, *, weight: float
+) -> tuple[Array, dict[str, Array]]:
+    """The same with a weight on the hints."""
     keys = jax.random.split(key, batch.lengths.shape[0])
-    parts = mean_losses(jax.vmap(one)(batch, keys))
-    return sum(parts.values(), start=jax.numpy.zeros(())), parts
+    parts = mean_losses(jax.vmap(partial(supervised, network))(batch, keys))
+    return _total(parts, {k: 1.0 if k in batch.outputs else weight for k in parts}), parts
+
+
+def _total(parts: dict[str, Array], weights: dict[str, float]) -> Array:
+    return sum((weights[k] * part for k, part in parts.items()), start=jnp.zeros(()))
+
+
+def view_objective(
+    network: Network,
+    paired: Paired,
+    key: PRNGKeyArray,
+    *,
+    config: ObjectiveConfig,
+    contrasted: tuple[str, ...],
+) -> tuple[Array, dict[str, Array]]:
+    """Input and view, run in step: any of hint losses, contrastive terms and KL, weighted."""
+    samples = paired.batch.lengths.shape[0]
+    keys = jax.random.split(key, samples)
+    one = partial(_tallies, network, config=config, contrasted=contrasted)
+    tallies = jax.vmap(one)(paired.batch, paired.view, keys)
+    parts = mean_losses(tallies)
+    if config.reduce is Reduce.SUM:
+        for name in parts:
+            if name.startswith(("contrastive/", "kl/")):
+                parts[name] = tallies[name].total.sum() / samples
+    weights = {"contrastive": config.contrastive, "kl": config.kl, "view": config.view_hints}
+    by_part = {
+        k: 1.0 if k in paired.batch.outputs else weights.get(k.split("/")[0], config.hints)
+        for k in parts
+    }
+    return _total(parts, by_part), parts
+
+
+def _tallies(
+    network: Network,
+    sample: Batch,
+    view: View,
+    noise: PRNGKeyArray,
+    *,
+    config: ObjectiveConfig,
+    contrasted: tuple[str, ...],
+) -> dict[str, Tally]:
+    """All tallies of one sample and its view."""
+    spec = network.spec
+    problem, steps = to_problem(sample)
+    enlarged = Problem(view.inputs, view.start, view.nodes, sample.lengths)
+    both = jax.tree.map(lambda *x: jnp.stack(x), problem, enlarged)
+    nodes = sample.inputs["pos"].shape[0]
+    live, view_live = jnp.arange(nodes) < sample.nodes, jnp.arange(nodes) < view.nodes
+    index, old = old_nodes(view.places, live, nodes)
+    until = jnp.minimum(view.until, sample.lengths - 1)
+
+    def observe(t: Array, seen: Seen) -> dict[str, Tally]:
+        on_input, on_view = (jax.tree.map(lambda x, i=i: x[i], seen) for i in (0, 1))
+        out: dict[str, Tally] = {}
+        if config.hints:
+            out |= hint_tallies(spec, on_input.predicted, sample.hints, t, sample.lengths - 1, live)
+        now = at_step(sample.hints, t + 1)
+        if config.view_hints:
+            borrowed = {k: borrow(spec[k], v, view.places, index)[None] for k, v in now.items()}
+            tallies = hint_tallies(spec, on_view.predicted, borrowed, t, until, old)
+            out |= {f"view/{k}": v for k, v in tallies.items()}
+        if config.contrastive:
+            for name in contrasted:
+                terms = _terms(
+                    network, name, on_input, on_view, now, view, live, view_live, index, old, config
+                )
+                counts = (t + 1 <= until) & (live[:, None] & live if terms.kl.ndim == 2 else live)
+                number = jnp.sum(counts, dtype=jnp.float32)
+                for kind, values in (("contrastive", terms.contrastive), ("kl", terms.kl)):
+                    if kind == "contrastive" or config.kl:
+                        total = jnp.sum(jnp.where(counts, values, 0.0))
+                        out[f"{kind}/{name}"] = Tally(total, number)
+        return out
+
+    outputs, seen = network.run(both, steps, training=True, noise=noise, observe=observe)
+    out = output_tallies(spec, {k: v[0] for k, v in outputs.items()}, sample.outputs, live)
+    return out | jax.tree.map(lambda x: x.sum(0), seen)
+
+
+def _terms(
+    network: Network,
+    name: str,
+    on_input: Seen,
+    on_view: Seen,
+    now: dict[str, Array],
+    view: View,
+    live: Array,
+    view_live: Array,
+    index: Array,
+    old: Array,
+    config: ObjectiveConfig,
+) -> Terms:
+    """The paper's terms for one hint at one step."""
+    field, projection = network.spec[name], network.projections[name]
+    truth = stored(name, field, now)
+    if field.kind is Kind.CATEGORICAL:
+        of_view = jnp.where(old, borrow(field, truth, view.places, index), view.start[name])
+        return category_terms(
+            projection,
+            on_input.node,
+            on_view.node,
+            truth,
+            of_view,
+            view.places,
+            live,
+            view_live,
+            config,
+        )
+    terms = edge_pointer_terms if field.location is Location.EDGE else pointer_terms
+    return terms(
+        projection,
+        on_input.representations[name],
+        on_view.representations[name],
+        truth,
+        view.places,
+        live,
+        view_live,
+        config,
+    )

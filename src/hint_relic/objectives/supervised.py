@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from ..model.dense import stored
-from ..model.network import Predictions
+from ..model.network import Network, Seen
 from ..spec import Field, Kind, Location, Spec, Stage, of_stage
 from ..types import Batch
 
@@ -74,35 +74,50 @@ def tally(field: Field, truth: Array, prediction: Array, live: Array) -> Tally:
     return Tally(jnp.sum(jnp.where(counts, loss, 0.0)), jnp.sum(counts, dtype=jnp.float32))
 
 
-def supervised(
-    spec: Spec, predictions: Predictions, sample: Batch, until: Array | None = None
+def output_tallies(
+    spec: Spec, predicted: dict[str, Array], outputs: dict[str, Array], live: Array
 ) -> dict[str, Tally]:
-    """A tally for every output, and for every hint that is predicted.
-
-    until: supervise hints up to this step only (all live steps otherwise).
-    """
-    nodes = sample.inputs["pos"].shape[0]
-    live = jnp.arange(nodes) < sample.nodes
-    out = {
-        name: tally(field, sample.outputs[name], predictions.outputs[name], live)
+    return {
+        name: tally(field, outputs[name], predicted[name], live)
         for name, field in of_stage(spec, Stage.OUTPUT).items()
     }
-    last = sample.lengths - 1 if until is None else jnp.minimum(sample.lengths - 1, until)
-    for name, field in of_stage(spec, Stage.HINT).items():
-        if name not in predictions.hints:
-            continue
-        predicted = predictions.hints[name]
-        truth = stored(name, field, sample.hints)
-        steps = min(predicted.shape[0], truth.shape[0] - 1)
-        if steps == 0:  # an algorithm of a single step has no next hint to predict
-            out[name] = Tally(jnp.zeros(()), jnp.zeros(()))
-            continue
-        each = jax.vmap(lambda t, p, f=field: tally(f, t, p, live))(
-            truth[1 : steps + 1], predicted[:steps]
-        )
-        alive = jnp.arange(steps) < last
-        out[name] = Tally(*(jnp.sum(jnp.where(alive, x, 0.0)) for x in each))
+
+
+def hint_tallies(
+    spec: Spec,
+    predicted: dict[str, Array],
+    hints: dict[str, Array],
+    t: Array,
+    until: Array,
+    live: Array,
+) -> dict[str, Tally]:
+    """What was predicted at step t against the hints of step t + 1; nothing beyond `until`."""
+    out = {}
+    for name, prediction in predicted.items():
+        truth = stored(name, spec[name], at_step(hints, t + 1))
+        each = tally(spec[name], truth, prediction, live)
+        out[name] = Tally(*(jnp.where(t + 1 <= until, x, 0.0) for x in each))
     return out
+
+
+def at_step(hints: dict[str, Array], t: Array) -> dict[str, Array]:
+    """The hints of one step (of the last, beyond it)."""
+    return {k: v[jnp.minimum(t, v.shape[0] - 1)] for k, v in hints.items()}
+
+
+def supervised(
+    network: Network, sample: Batch, noise: PRNGKeyArray | None = None
+) -> dict[str, Tally]:
+    """A tally for every output, and for every hint that is predicted."""
+    spec = network.spec
+    live = jnp.arange(sample.inputs["pos"].shape[0]) < sample.nodes
+
+    def observe(t: Array, seen: Seen) -> dict[str, Tally]:
+        return hint_tallies(spec, seen.predicted, sample.hints, t, sample.lengths - 1, live)
+
+    predictions = network(sample, training=True, noise=noise, observe=observe)
+    hints = jax.tree.map(lambda x: x.sum(0), predictions.hints)
+    return output_tallies(spec, predictions.outputs, sample.outputs, live) | hints
 
 
 def mean_losses(tallies: dict[str, Tally]) -> dict[str, Array]:

@@ -17,16 +17,16 @@ import numpy as np
 
 from ..config import TrainConfig
 from ..data import Protocol, Stream
-from ..data.splits import SPLITS, split, trim
-from ..data.stream import single_precision
+from ..data.shape import single_precision, trim
+from ..data.splits import SPLITS, split
 from ..errors import UserError
 from ..evaluate.evaluate import Scores, evaluate
 from ..model.flat import Layout
 from ..model.network import Network
 from ..model.process import Processor
 from ..model.reversal import with_reversal
-from ..objectives.objective import Objective, supervised_objective
-from ..spec import Field
+from ..objectives.objective import Objective, objective_for
+from ..spec import Field, Kind, Stage, of_stage
 from ..types import Batch
 from . import checkpoint
 from .events import EventWriter
@@ -56,16 +56,23 @@ class Keep(NamedTuple):
 
 @dataclass(frozen=True)
 class Task:
-    """What a run needs to know of its algorithm."""
+    """What a run needs to know of its algorithm.
+
+    contrasted: the hints that the objective compares between input and view.
+    """
 
     protocol: Protocol
     spec: dict[str, Field]
+    contrasted: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, config: TrainConfig) -> Task:
         protocol = Protocol.training(config.algorithm, keep_static_hints=config.keep_static_hints)
         spec = with_reversal(protocol.spec) if config.model.reversal else dict(protocol.spec)
-        return cls(protocol, spec)
+        contrasted = protocol.algorithm.contrasted if config.objective.contrastive else ()
+        if config.objective.contrastive and not contrasted:
+            contrasted = contrastable(protocol.spec)
+        return cls(protocol, spec, contrasted)
 
     def fresh(self, size: int, samples: int, seed: int) -> Batch:
         """Fresh samples from the training distribution at some size."""
@@ -82,11 +89,18 @@ class Task:
         return self.fresh(size, config.validation_samples or usual, VALIDATION_SEED)
 
 
-def initial(
-    config: TrainConfig, spec: dict[str, Field], processor: Any = Processor
-) -> tuple[Layout, State]:
+def contrastable(spec: dict[str, Field]) -> tuple[str, ...]:
+    """For an algorithm outside the paper: all its pointer hints."""
+    hints = of_stage(spec, Stage.HINT)
+    return tuple(name for name, field in hints.items() if field.kind is Kind.POINTER)
+
+
+def initial(config: TrainConfig, task: Task, processor: Any = Processor) -> tuple[Layout, State]:
     """Fresh networks, one for each seed: the layout of their weights, and the stacked states."""
-    networks = [Network.init(s, spec, config.model, processor) for s in config.seed_list]
+    networks = [
+        Network.init(seed, task.spec, config.model, processor, task.contrasted)
+        for seed in config.seed_list
+    ]
     layout = Layout(networks[0])
     weights = jnp.asarray(np.stack([layout.flatten(network) for network in networks]))
     seeds = jnp.asarray(config.seed_list, jnp.int32)
@@ -98,7 +112,7 @@ def train(
     out: Path,
     *,
     restart: bool = False,
-    objective: Objective = supervised_objective,
+    objective: Objective | None = None,
     processor: Any = Processor,
     report: Callable[[dict[str, Any]], None] = lambda record: None,
 ) -> dict[str, Any]:
@@ -110,6 +124,7 @@ def train(
     config.check()
     keep_compiled_programs()
     task = Task.of(config)
+    objective = objective or objective_for(config.objective, task.contrasted)
     with RunFolder(out, config, restart) as folder:
         done = folder.result()
         if done is not None and done["steps"] >= config.steps:
@@ -124,7 +139,7 @@ class _Run:
         self.config, self.task, self.folder, self.report = config, task, folder, report
         self.started = time.monotonic()
         self.waited = 0.0
-        self.layout, state = initial(config, task.spec, processor)
+        self.layout, state = initial(config, task, processor)
         worst = jnp.full((config.seeds,), -1.0)
         never = jnp.zeros((config.seeds,), jnp.int32)
         self.keep = Keep(
@@ -167,6 +182,7 @@ class _Run:
             batch_size=c.batch_size,
             seeds=c.seed_list,
             start=start,
+            view=c.view if c.objective.needs_views else None,
         )
 
     def go(self) -> dict[str, Any]:

@@ -21,6 +21,12 @@ def order_of(pred):
     return order
 
 
+def members(mask):
+    """The items that a mask holds."""
+    assert np.isin(mask, (0, 1)).all()
+    return np.flatnonzero(mask).tolist()
+
+
 def stable_order(trace, key):
     """Sorted, items of equal keys in the order of the input."""
     assert order_of(trace.outputs["pred"]) == np.argsort(key, kind="stable").tolist()
@@ -58,7 +64,7 @@ def most_activities(trace, s, f):
 
     This needs activities that take time: with empty ones the greedy choice can be beaten.
     """
-    chosen = np.flatnonzero(trace.outputs["selected"])
+    chosen = members(trace.outputs["selected"])
     for a, b in combinations(chosen, 2):
         assert s[a] >= f[b] or s[b] >= f[a]
     best: dict[int, int] = {}  # the most activities that end with this one
@@ -78,7 +84,7 @@ def heaviest_tasks_first(trace, d, w):
     for i in sorted(range(len(w)), key=lambda i: -w[i]):
         if len(taken) + 1 <= d[i]:
             taken.append(i)
-    assert np.flatnonzero(trace.outputs["selected"]).tolist() == sorted(taken)
+    assert members(trace.outputs["selected"]) == sorted(taken)
     assert _schedulable(d[taken])
     heaviest: list[int] = []  # Lawler: the sets that can be scheduled are a matroid
     for i in sorted(range(len(w)), key=lambda i: -w[i]):

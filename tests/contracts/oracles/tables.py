@@ -34,11 +34,10 @@ def matrix_chain(trace, p):
 
     for i in range(n):
         for j in range(n):
-            if 1 <= i < j:
-                assert i <= s[i, j] < j
-                assert close(chosen(i, j), least(i, j))
-            else:
-                assert s[i, j] == 0
+            assert i <= s[i, j] < j if 1 <= i < j else s[i, j] == 0
+    for i in range(1, n):
+        for j in range(i + 1, n):
+            assert close(chosen(i, j), least(i, j))
 
 
 def search_tree(trace, p, q):
@@ -61,11 +60,10 @@ def search_tree(trace, p, q):
 
     for i in range(n):
         for j in range(n):
-            if i < j:
-                assert i <= root[i, j] < j
-                assert close(chosen(i, j), least(i, j))
-            else:
-                assert root[i, j] == 0
+            assert i <= root[i, j] < j if i < j else root[i, j] == 0
+    for i in range(n):
+        for j in range(i + 1, n):
+            assert close(chosen(i, j), least(i, j))
 
 
 def longest_common_subsequence(trace, x, y):

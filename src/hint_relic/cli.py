@@ -1,0 +1,263 @@
+"""The command line, thin: each command is a frozen dataclass of options and a small function.
+
+To add a command, write both and add a line to `COMMANDS`. What a command needs is imported
+inside its function, so that `--help` stays quick.
+"""
+
+from __future__ import annotations
+
+import operator
+import os
+import sys
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from importlib import metadata
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import tyro
+
+from .errors import UserError, choose
+from .terminal import Flag, Whole, ask, console, explain, option, print_json, progress
+
+PROGRAM = "hint-relic"
+ABOUT = """Neural networks that execute classical algorithms step by step.
+
+This is the data engine of CLRS-30: 30 algorithms, with inputs, the steps in between (hints)
+and outputs, value for value those of dm-clrs 2.0.3."""
+USAGE_ERROR = 2
+INTERRUPTED = 130
+
+
+# --- hint-relic algorithms -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Algorithms:
+    """List the algorithms: what they read, show and return, and how many steps they take."""
+
+    json: Flag = False
+    """print JSON instead of a table"""
+    no_steps: Flag = False
+    """leave out the typical numbers of steps, for which each algorithm is run (and, the first
+    time, compiled: that takes minutes)"""
+
+
+def algorithms(options: Algorithms) -> None:
+    from .algorithms import ALGORITHMS
+    from .data import show
+
+    rows = []
+    with progress() as bar:
+        for algorithm in bar.track(ALGORITHMS.values(), description="running each algorithm"):
+            rows.append(show.algorithm_data(algorithm, count_steps=not options.no_steps))
+    if options.json:
+        print_json(rows)
+    else:
+        console().print(show.algorithms_table(rows))
+
+
+# --- hint-relic trace ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Show one run of an algorithm, step by step."""
+
+    name: Annotated[str, tyro.conf.Positional, option("NAME")]
+    """the algorithm, as in `hint-relic algorithms`"""
+    size: Annotated[Whole, option("N", "(default: 8)")] = None
+    """number of items or nodes to draw"""
+    seed: Annotated[Whole, option("S", "(default: 0)")] = None
+    """seed to draw them with"""
+    input: Annotated[str | None, option("FILE")] = None
+    """run your own array or graph instead: JSON, a line of numbers, or lines `from to weight`
+    (`-`: standard input)"""
+    json: Flag = False
+    """print JSON instead of tables"""
+
+
+def trace(options: Trace) -> None:
+    from .algorithms import get
+    from .data import show, user_input
+    from .data.room import bounded_trace
+
+    get(options.name)
+    if options.input is not None and (options.size is not None or options.seed is not None):
+        raise UserError("--input is not drawn: leave out --size and --seed, or --input")
+    if options.input is not None:
+        result = user_input.run(options.name, user_input.read(options.input))
+    else:
+        size = 8 if options.size is None else options.size
+        result = bounded_trace(options.name, size, options.seed or 0)
+    if options.json:
+        print_json(show.trace_data(result))
+    else:
+        screen = console()
+        screen.print(show.trace_tables(result, screen.width))
+
+
+# --- hint-relic export ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Export:
+    """Write traces as the reference lays them out: inputs, hints, outputs, lengths.
+
+    Give --split for one of the benchmark's own splits, or --size and what else the reference's
+    sampler takes.
+    """
+
+    name: Annotated[str, tyro.conf.Positional, option("NAME")]
+    """the algorithm, as in `hint-relic algorithms`"""
+    out: Annotated[Path, option("FILE.npz", "(required)")]
+    """where to write"""
+    split: Annotated[str | None, option("SPLIT")] = None
+    """train, val or test"""
+    size: Annotated[Whole, option("N")] = None
+    """number of items or nodes"""
+    samples: Annotated[Whole, option("K", "(default: 1)")] = None
+    """number of traces"""
+    seed: Annotated[Whole, option("S", "(default: 0)")] = None
+    """seed of the sampler"""
+    p: Annotated[str | None, option("P,P,...")] = None
+    """edge probabilities to choose from, such as 0.1,0.2 (graphs only)"""
+    length_needle: Annotated[Whole, option("L")] = None
+    """length of the needle; if negative, of a random length up to that (string matching only)"""
+
+
+def export(options: Export) -> None:
+    from .algorithms import get
+    from .data import split
+    from .data.export import check_path, count, named_arrays, write
+    from .data.room import bounded_sample
+
+    get(options.name)
+    check_path(options.out)
+    sampler = (options.size, options.samples, options.seed, options.p, options.length_needle)
+    if options.split is not None and any(option is not None for option in sampler):
+        raise UserError("--split comes with its own size, samples and seed: give nothing else")
+    if options.split is None and options.size is None:
+        raise UserError("give --split train, val or test, or a --size to draw")
+    with progress() as bar:
+        task = bar.add_task("drawing", total=None)
+        if options.split is not None:
+            batch = split(options.name, options.split)
+        else:
+            batch = bounded_sample(
+                options.name,
+                options.size or 0,
+                1 if options.samples is None else options.samples,
+                options.seed or 0,
+                p=probabilities(options.p),
+                needle=options.length_needle,
+            )
+        bar.remove_task(task)
+        arrays = named_arrays(options.name, batch)
+        write(options.out, bar.track(arrays, total=count(batch), description="writing"))
+    print(f"{options.out}: {batch.samples} traces of {options.name}")
+
+
+# --- hint-relic demo -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Demo:
+    """See what this is: a few short traces."""
+
+
+def demo(options: Demo) -> None:
+    from .data import show
+    from .data import trace as draw_trace
+
+    screen = console()
+    print(ABOUT + "\n")
+    for name, size, seed in (("insertion_sort", 6, 1), ("bfs", 7, 4)):
+        with progress() as bar:
+            bar.add_task(f"compiling {name} (only the first time)", total=None)
+            drawn = draw_trace(name, size, seed)
+        print(f"$ {PROGRAM} trace {name} --size {size} --seed {seed}")
+        screen.print(show.trace_tables(drawn, screen.width))
+    print(f"Next: {PROGRAM} algorithms; {PROGRAM} trace --help")
+
+
+# --- the table of commands -----------------------------------------------------------------------
+
+
+class Command(NamedTuple):
+    options: type
+    run: Callable[[Any], None]
+
+
+COMMANDS = {
+    "algorithms": Command(Algorithms, algorithms),
+    "trace": Command(Trace, trace),
+    "export": Command(Export, export),
+    "demo": Command(Demo, demo),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit code. A user's mistake is told in one line, with code 2."""
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
+    try:
+        run(list(sys.argv[1:] if argv is None else argv))
+        sys.stdout.flush()
+        return 0
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:  # whoever read the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (UserError, MemoryError, OSError) as error:
+        print(f"{PROGRAM}: error: {explain(error)}", file=sys.stderr)
+        return USAGE_ERROR
+
+
+def run(arguments: list[str]) -> None:
+    try:
+        command, options = parse(arguments)
+    except SystemExit:  # all was said: --help, --version
+        return
+    command.run(options)
+
+
+def parse(arguments: list[str]) -> tuple[Command, Any]:
+    """The command asked for and its options."""
+    if arguments == ["--version"]:
+        print(f"{PROGRAM} {version()}")
+        raise SystemExit(0)
+    if arguments and not arguments[0].startswith("-"):
+        name = choose("command", arguments[0], COMMANDS)
+        command = COMMANDS[name]
+        return command, ask(command.options, f"{PROGRAM} {name}", None, arguments[1:])
+    every: Any = reduce(
+        operator.or_,
+        (Annotated[c.options, tyro.conf.subcommand(name)] for name, c in COMMANDS.items()),
+    )
+    ask(every, PROGRAM, ABOUT, arguments or ["--help"])
+    raise UserError(f"no command is given; see {PROGRAM} --help")
+
+
+# --- what commands share -------------------------------------------------------------------------
+
+
+def version() -> str:
+    """The installed version, or the source tree's."""
+    project = Path(__file__).parents[2] / "pyproject.toml"
+    try:
+        return metadata.version(PROGRAM)
+    except metadata.PackageNotFoundError:
+        return tomllib.loads(project.read_text())["project"]["version"]
+
+
+def probabilities(given: str | None) -> tuple[float, ...]:
+    """The numbers of `0.1,0.2`."""
+    if given is None:
+        return ()
+    try:
+        return tuple(float(word) for word in given.split(","))
+    except ValueError:
+        raise UserError(f"--p takes numbers with commas, such as 0.1,0.2, not {given!r}") from None

@@ -1,0 +1,95 @@
+"""Writing batches as `.npz`, in the reference's layout: all of the file or nothing.
+
+Keys are `input/<name>`, `hint/<name>` (steps first), `output/<name>` and `lengths`. Arrays are
+made dense and compressed one at a time, so that a split needs little more memory than its
+largest array. The same request gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import zipfile
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import UserError
+from ..types import Batch
+from .splits import dense
+
+Named = tuple[str, np.ndarray]
+FAST = 1  # one-hots compress a hundredfold at any level
+
+
+def count(batch: Batch) -> int:
+    """The number of arrays that `named_arrays` will give."""
+    return len(batch.inputs) + len(batch.hints) + len(batch.outputs) + 1
+
+
+def named_arrays(name: str, batch: Batch) -> Iterator[Named]:
+    """The arrays of `dense`, made one at a time."""
+    empty = batch._replace(inputs={}, hints={}, outputs={})
+    for stage in ("inputs", "hints", "outputs"):
+        for key, value in getattr(batch, stage).items():
+            yield next(iter(dense(name, empty._replace(**{stage: {key: value}})).items()))
+    yield "lengths", dense(name, empty)["lengths"]
+
+
+def check_path(path: Path) -> Path:
+    """Where to write, links followed; refuses what can't become a file, before any work."""
+    target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise UserError(f"can't write {path}: there is no folder {target.parent}; make it first")
+    if target.is_dir():
+        raise UserError(f"can't write {path}: it is a folder; give a file name in it")
+    if target.exists() and not target.is_file():
+        raise UserError(f"can't write {path}: it is not a regular file; choose another name")
+    return target
+
+
+def write(path: Path, arrays: Iterable[Named]) -> None:
+    """Write the arrays to `path`: aside, in the same folder, then renamed when on disk."""
+    target = check_path(path)
+    try:
+        handle, aside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:64]}.")
+    except OSError as error:
+        raise UserError(f"can't write {path}: {error.strerror}; choose another folder") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            _write_npz(file, arrays)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(aside, 0o666 & ~_umask())  # mkstemp's own are private
+        os.replace(aside, target)
+    except OSError as error:
+        raise UserError(f"can't write {path}: {error.strerror}; nothing was written") from None
+    finally:
+        with suppress(FileNotFoundError):  # it is gone where all went well
+            os.unlink(aside)
+    _sync_folder(target.parent)
+
+
+def _write_npz(file, arrays: Iterable[Named]) -> None:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=FAST) as archive:
+        for name, array in arrays:
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as out:  # dated 1980
+                np.lib.format.write_array(out, np.ascontiguousarray(array), allow_pickle=False)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _sync_folder(folder: Path) -> None:
+    """Let the rename survive a crash, where folders can be synced."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
