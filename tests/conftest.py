@@ -17,7 +17,7 @@ settings.register_profile(
     derandomize=True,
     database=None,
     max_examples=100,
-    suppress_health_check=[HealthCheck.too_slow],
+    suppress_health_check=[HealthCheck.too_slow],  # the machine may be busy with other things
 )
 settings.load_profile("repository")
 

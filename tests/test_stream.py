@@ -11,7 +11,7 @@ import pytest
 
 from hint_relic.algorithms import ALGORITHMS
 from hint_relic.data import TRAIN_SIZES, Protocol, Stream
-from hint_relic.data.stream import with_steps
+from hint_relic.data.shape import with_steps
 from hint_relic.errors import UserError
 from hint_relic.spec import Kind, Stage, of_stage
 from hint_relic.types import Batch
@@ -88,7 +88,7 @@ def test_several_seeds_are_each_seed_s_own_batches(name):
 def test_batches_are_fresh(name):
     """No sample comes twice: not in a batch, nor in later ones of its size, nor of another seed."""
     seen: dict[int, list[np.ndarray]] = {}
-    for batch in batches(name, 20):
+    for batch in batches(name, 20, batch_size=16):
         nodes = int(batch.nodes[0, 0])
         seen.setdefault(nodes, []).extend(batch.inputs["pos"].reshape(-1, nodes))
     for rows in seen.values():
@@ -251,6 +251,7 @@ def test_a_failure_in_a_thread_reaches_the_consumer(monkeypatch):
         ({"sizes": (1,)}, "at least 2"),
         ({"batch_size": 0}, "samples"),
         ({"seeds": [-1]}, "seed"),
+        ({"seeds": []}, "seed"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused_at_once(settings, message):

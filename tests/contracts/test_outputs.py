@@ -11,6 +11,7 @@ from hint_relic.algorithms import ALGORITHMS, get
 from hint_relic.spec import Kind, Stage, of_stage
 
 from .oracles import ORACLES
+from .oracles.arrays import order_of
 from .runs import drawn, run
 from .strategies import ARGUMENTS
 
@@ -65,8 +66,6 @@ def another(field, value, nodes, rng):
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=8))
 def test_chains_are_read_as_they_are_written(order):
     """The reader of pointers that judges the sorts undoes what points each item at the last."""
-    from .oracles.arrays import order_of
-
     order = np.argsort(order, kind="stable")[::-1]
     pred = np.empty(len(order), np.int32)
     pred[order] = [order[0], *order[:-1]]

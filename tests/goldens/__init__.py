@@ -1,4 +1,4 @@
-"""What is in the goldens, for the script that makes them and for the test that reads them.
+"""What is in the goldens of traces, for the script that makes them and the test that reads them.
 
 `<algorithm>.npz` holds, from dm-clrs 2.0.3 and in its layout (hints steps first, dense):
 

@@ -26,7 +26,7 @@ def h(layers, x, normalise):
     """The projection, for one vector."""
     first = np.maximum(x @ layers[0].weight + layers[0].bias, 0.0)
     out = first @ layers[1].weight + layers[1].bias
-    return out / np.sqrt((out**2).sum() + 1e-12) if normalise else out
+    return out / np.sqrt((out**2).sum() + 1e-6) if normalise else out
 
 
 def softmax(values):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -30,6 +30,16 @@ class Augmentation(StrEnum):
     APPENDED = "appended"  # items appended to the array
 
 
+class Start(StrEnum):
+    """What an edge hint shows at the first step between nodes that a view adds."""
+
+    ROW = "row"  # a pointer at the first node of the pair
+    WEIGHTS = "weights"
+    ADJACENCY = "adjacency"
+    TRANSPOSED_ADJACENCY = "transposed_adjacency"
+    CANDIDATES = "candidates"  # 0 where there is an edge, -1 (not to be scored) elsewhere
+
+
 @dataclass(frozen=True)
 class Algorithm:
     """An algorithm of the benchmark.
@@ -40,6 +50,7 @@ class Algorithm:
     sparse: trained on graphs of half the usual edge probabilities, or traces get very long.
     static_hints: hints that never change, which the benchmark's protocol turns into inputs.
     view, contrasted: the paper's augmentation, and the hints its objective contrasts.
+    starts: the edge hints that do not start at 0 between nodes that a view adds.
     """
 
     name: str
@@ -54,6 +65,7 @@ class Algorithm:
     static_hints: tuple[str, ...] = ()
     view: Augmentation | None = None
     contrasted: tuple[str, ...] = ()
+    starts: Mapping[str, Start] = field(default_factory=dict)
 
     def nodes(self, size: int) -> int:
         return self.inputs.nodes(size)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .algorithm import Algorithm, Augmentation, Family, reads, returns, shows
+from .algorithm import Algorithm, Augmentation, Family, Start, reads, returns, shows
 from .depth_first import (
     DID,
     FINISHED,
@@ -92,4 +92,5 @@ ALGORITHM = Algorithm(
     sparse=True,
     view=Augmentation.ENTERED_NODE,
     contrasted=("pi_h",),
+    starts={"is_bridge_h": Start.CANDIDATES},
 )

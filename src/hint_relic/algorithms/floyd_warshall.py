@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .algorithm import Algorithm, Augmentation, Family, reads, returns, shows
+from .algorithm import Algorithm, Augmentation, Family, Start, reads, returns, shows
 from .inputs import WEIGHTED_GRAPH
 from .kernel import kernel
 from .record import log_type, open_graph, tick
@@ -68,4 +68,5 @@ ALGORITHM = Algorithm(
     log=Log,
     view=Augmentation.SUBGRAPH,
     contrasted=("Pi_h",),
+    starts={"Pi_h": Start.ROW, "D": Start.WEIGHTS, "msk": Start.ADJACENCY},
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .algorithm import Algorithm, Augmentation, Family, reads, returns, shows
+from .algorithm import Algorithm, Augmentation, Family, Start, reads, returns, shows
 from .depth_first import WHITE, U, advance, new_walk, record_timed_walk, start
 from .inputs import COMMUNITY_GRAPH
 from .kernel import kernel
@@ -81,4 +81,5 @@ ALGORITHM = Algorithm(
     log=Log,
     view=Augmentation.ENTERED_NODE,
     contrasted=("scc_id_h", "color", "s_prev"),
+    starts={"A_t": Start.TRANSPOSED_ADJACENCY},
 )

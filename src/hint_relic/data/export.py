@@ -38,7 +38,12 @@ def named_arrays(name: str, batch: Batch) -> Iterator[Named]:
     yield "lengths", dense(name, empty)["lengths"]
 
 
-def check_path(path: Path) -> Path:
+def save(path: str | Path, name: str, batch: Batch) -> None:
+    """Write a batch of an algorithm's traces."""
+    write(path, named_arrays(name, batch))
+
+
+def check_path(path: str | Path) -> Path:
     """Where to write, links followed; refuses what can't become a file, before any work."""
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
@@ -50,7 +55,7 @@ def check_path(path: Path) -> Path:
     return target
 
 
-def write(path: Path, arrays: Iterable[Named]) -> None:
+def write(path: str | Path, arrays: Iterable[Named]) -> None:
     """Write the arrays to `path`: aside, in the same folder, then renamed when on disk."""
     target = check_path(path)
     try:

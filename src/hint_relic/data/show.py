@@ -20,7 +20,7 @@ from ..algorithms import Algorithm, draw, get
 from ..algorithms.inputs import default_needle
 from ..spec import Field, Kind, Location, Stage, of_stage
 from ..types import Trace
-from .stream import Protocol
+from .protocol import Protocol
 
 SIZES = (16, 64)
 DRAWS = 48  # samples behind the typical numbers of steps

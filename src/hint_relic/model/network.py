@@ -160,6 +160,10 @@ class Network(eqx.Module):
             states, seen = jax.vmap(executor.step, in_axes=(0, 0, None))(given, states, t)
             return states, observe(t, seen)
 
+        # Where memory traffic is dear and arithmetic cheap, the backward pass runs each step
+        # again instead of reading back what it made.
+        if jax.default_backend() != "cpu":
+            step = jax.checkpoint(step, prevent_cse=False)
         last, observed = jax.lax.scan(step, start, jnp.arange(steps))
         outputs = jax.vmap(lambda g, s: executor.outputs(g, s, noise))(given, last)
         return outputs, observed

@@ -41,7 +41,7 @@ def project(
     out = layers[1](jax.nn.relu(layers[0](x)))
     if not normalise:
         return out
-    return out * jax.lax.rsqrt(jnp.sum(out**2, axis=-1, keepdims=True) + 1e-12)
+    return out * jax.lax.rsqrt(jnp.sum(out**2, axis=-1, keepdims=True) + 1e-6)
 
 
 def contrast(
