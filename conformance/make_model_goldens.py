@@ -11,14 +11,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import reference
 
+import reference
 from hint_relic.config import ModelConfig
 from hint_relic.data import Protocol
 from hint_relic.model.flat import Layout
 
-CASES = {"bfs": 6, "insertion_sort": 5, "floyd_warshall": 5, "lcs_length": 6, "bridges": 5,
-         "dag_shortest_paths": 5}
+CASES = {
+    "bfs": 6,
+    "insertion_sort": 5,
+    "floyd_warshall": 5,
+    "lcs_length": 6,
+    "bridges": 5,
+    "dag_shortest_paths": 5,
+}
 FOLDER = Path(__file__).resolve().parent.parent / "tests" / "goldens"
 
 

@@ -18,9 +18,9 @@ import reference
 from hint_relic.algorithms import ALGORITHMS
 from hint_relic.config import Hints, ModelConfig
 from hint_relic.data import Protocol
+from hint_relic.data.shape import with_nodes, with_steps
 from hint_relic.evaluate.score import count_outputs, score
 from hint_relic.objectives.supervised import mean_losses, supervised
-from hint_relic.types import Batch
 
 TOLERANCE = 2e-4
 PADDING = 3
@@ -34,22 +34,6 @@ def close(ours, theirs, what: str) -> None:
         return
     error = np.abs(ours - theirs)[keep].max() / max(1.0, np.abs(theirs[keep]).max())
     assert error < TOLERANCE, f"{what}: off by {error:.1e} of its size"
-
-
-def padded(batch: Batch, spec, extra: int) -> Batch:
-    """The same batch with `extra` dead nodes and dead steps."""
-
-    def pad(arrays, lead):
-        out = {}
-        for name, array in arrays.items():
-            nodes = len(spec[name].shape(1))
-            steps = [(0, extra)] if lead == 2 else []
-            out[name] = np.pad(array, [(0, 0), *steps, *[(0, extra)] * nodes])
-        return out
-
-    return batch._replace(
-        inputs=pad(batch.inputs, 1), hints=pad(batch.hints, 2), outputs=pad(batch.outputs, 1)
-    )
 
 
 def live(array, nodes: int, extra: int):
@@ -82,7 +66,8 @@ def test_same_function(name, hints, options):
     network = reference.network_from(theirs.parameters, spec, config)
     batch = reference.our_batch(name, feedback, spec)
     nodes = batch.inputs["pos"].shape[1]
-    roomy = padded(batch, spec, PADDING)
+    steps = next(iter(batch.hints.values())).shape[1]
+    roomy = with_steps(with_nodes(batch, spec, nodes + PADDING), steps + PADDING)
 
     for training in (False, True):
         outputs, hint_preds = theirs.run(training=training)
@@ -98,16 +83,13 @@ def test_same_function(name, hints, options):
             close(mine[steps], value[steps], f"{name} hint {key}")
 
     def loss(network):
-        def one(sample):
-            return supervised(spec, network(sample, training=True), sample)
-
-        return sum(mean_losses(jax.vmap(one)(roomy)).values())
+        return sum(mean_losses(jax.vmap(lambda s: supervised(network, s))(roomy)).values())
 
     mine, gradients = jax.jit(jax.value_and_grad(loss))(network)
     want, their_gradients = theirs.loss_and_gradients()
     assert abs(mine - want) < TOLERANCE * max(1.0, abs(want)), f"loss {mine} against {want}"
     want = reference.network_from(their_gradients, spec, config)
-    flat, structure = jax.tree.flatten(gradients)
+    structure = jax.tree.structure(gradients)
     flat_want, structure_want = jax.tree.flatten(want)
     assert structure == structure_want
     scale = max(float(np.abs(g).max()) for g in flat_want)

@@ -258,3 +258,15 @@ def test_what_cannot_be_drawn_is_refused_at_once(settings, message):
     with pytest.raises(UserError, match=message):
         Stream(Protocol.training("bfs"), **settings)
     assert not stream_threads()
+
+
+@pytest.mark.parametrize("size", [4, 12, 13])
+def test_a_needle_that_does_not_fit_is_refused(size):
+    """The training needle is up to 8 long and must leave itself a place in the haystack."""
+    with pytest.raises(UserError, match="needle"):
+        Stream(Protocol.training("kmp_matcher"), sizes=(size,))
+
+
+def test_no_threads_are_refused():
+    with pytest.raises(UserError, match="thread"):
+        Stream(Protocol.training("bfs"), threads=0)

@@ -150,3 +150,12 @@ def test_heapsorts_new_items_are_not_in_the_heap():
         assert np.all(view.start["pred_h"][:, n:] == np.arange(n - 1, 16))
         for hint in ("i", "j", "largest", "heap_size", "phase"):
             assert np.array_equal(view.start[hint], batch.hints[hint][:, 0])
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_only_edge_hints_of_views_have_a_start_of_their_own(name):
+    algorithm = ALGORITHMS[name]
+    for hint in algorithm.starts:
+        assert algorithm.view is not None
+        assert algorithm.spec[hint].stage == "hint"
+        assert algorithm.spec[hint].location == "edge"

@@ -12,6 +12,7 @@ import numpy as np
 from ..spec import Stage, of_stage
 from ..types import Batch
 from .algorithm import Algorithm
+from .inputs import check_needle, default_needle
 from .kernel import kernel
 from .random import stream, uniform
 from .record import END, NEXT, SAMPLE, allocate, attribute
@@ -47,8 +48,12 @@ def draw(
 
     The batch holds `samples` of the first seed, then as many of the next, and so on. Sample k
     of a seed depends on (algorithm, size, options, seed, k) alone. There is room for `steps`
-    steps, or for as many doublings of that as the longest sample needs.
+    steps, or for as many doublings of that as the longest sample needs. A needle of length 0
+    has the benchmark's default length, a negative one a random length up to that.
     """
+    if algorithm.inputs.form == "haystack and needle":
+        needle = needle or default_needle(size)
+        check_needle(size, needle)
     choices = np.asarray(p or algorithm.inputs.p or (0.0,), np.float64)
     fill = _filler(algorithm.name, algorithm.run, algorithm.inputs.fast)
     of_seed = np.repeat(np.asarray(seeds, np.uint64), samples)

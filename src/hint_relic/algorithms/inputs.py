@@ -136,7 +136,7 @@ def _directed(rng, n, p):
 def _acyclic(rng, n, p):
     upper = np.triu(_directed(rng, n, p), k=1)
     order = rng.permutation(n)
-    return upper[order, :][:, order]
+    return np.ascontiguousarray(upper[order, :][:, order])
 
 
 def _symmetric_weights(rng, n):
@@ -185,7 +185,7 @@ def _communities(rng, n, p, needle):
         flip[bounds[i] : bounds[i + 1], : bounds[i]] = 0.0
     A = np.where(flip > 0.0, 1.0 - A, A)
     order = rng.permutation(n)
-    return (A[order, :][:, order],)
+    return (np.ascontiguousarray(A[order, :][:, order]),)
 
 
 @kernel

@@ -2,8 +2,10 @@
 
 The paper names this as future work. A step is drawn; the input is enlarged at random and the
 algorithm run on the result; and it is a view if all steps up to the one drawn are the same on
-the old nodes. If not, it is tried again, with fewer new nodes and more care (see `enlarge.py`).
-Where all tries fail, the one that came furthest is taken, valid as far as it came.
+the old nodes. If not, it is tried again, with more care and with fewer new nodes (`SCHEDULE`).
+Where all tries fail, the one that came furthest is taken. A view is valid as far as it was seen
+to be, also beyond the step drawn. If not even the first step is the same it says 0 all the same:
+that step is given to a network, which is asked for those after it only.
 """
 
 from __future__ import annotations
@@ -26,6 +28,12 @@ from .enlarge import enlarger, old_arrays
 from .sizes import view_nodes
 
 TRIES = 16
+CAREFUL = 7  # the first try with all the care there is
+# For each try how much care is taken (see `enlarge.py`), the share of the nodes there is room for
+# that are added (at least one is), and whether they may come after the last old one.
+SCHEDULE = [(k / CAREFUL, 1.0 - k / CAREFUL, k % 2 == 0) for k in range(CAREFUL)] + [
+    (1.0, 0.5 ** ((k - CAREFUL) // 2), k % 2 == 0) for k in range(CAREFUL, TRIES)
+]
 
 
 class Search(NamedTuple):
@@ -56,10 +64,9 @@ def verified_views(
     fill = _loop(algorithm.name, algorithm.run, algorithm.inputs)
 
     left = np.arange(samples)
-    for attempt in range(TRIES):
-        care, last = min(1.0, attempt / (TRIES - 2)), attempt % 2 == 0
+    for care, share, last in SCHEDULE:
         tries[left] += 1
-        nodes = n + np.maximum(1, np.rint((most[left] - n) * (1.0 - care))).astype(np.int64)
+        nodes = n + np.maximum(1, np.rint((most[left] - n) * share)).astype(np.int64)
         for N in np.unique(nodes):
             group = left[nodes == N]
             room = int(batch.lengths[group].max()) + 1  # the last row is written over

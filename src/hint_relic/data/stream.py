@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+from ..algorithms.inputs import check_needle
 from ..config import ViewConfig
 from ..errors import UserError
 from .protocol import TRAIN_SIZES, Protocol
@@ -52,8 +53,13 @@ class Stream:
         self.view = view
         if not self.sizes or not self.seeds:
             raise UserError("at least one training size and one seed are needed")
+        if threads < 1:
+            raise UserError(f"a stream needs at least one thread, not {threads}")
         for size in self.sizes:
-            check_request(protocol.algorithm, size, batch_size, min(seeds), protocol.p, None)
+            for seed in (min(seeds), max(seeds)):
+                check_request(protocol.algorithm, size, batch_size, seed, protocol.p, None)
+            if protocol.needle:
+                check_needle(size, protocol.needle)
         self.max_nodes = protocol.algorithm.nodes(max(self.sizes)) + 1
         if view is not None:
             from ..augment import check_views

@@ -83,13 +83,18 @@ class RunFolder:
         except OSError as error:
             self._lock.seek(0)
             owner = self._lock.read().strip() or "unknown"
+            self._lock.close()
             raise UserError(f"{path} is in use by another process (pid {owner})") from error
         self._lock.truncate(0)
         self._lock.write(str(os.getpid()))
         self._lock.flush()
-        if restart:
-            self._clear()
-        self._check_config(config)
+        try:
+            if restart:
+                self._clear()
+            self._check_config(config)
+        except BaseException:
+            self.close()
+            raise
 
     def _clear(self) -> None:
         for item in self.path.iterdir():

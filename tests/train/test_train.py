@@ -1,0 +1,167 @@
+"""Training end to end, tiny: it learns, it resumes bit for bit, its folder explains itself."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from hint_relic.config import ModelConfig, TrainConfig, from_dict, to_dict
+from hint_relic.errors import UserError
+from hint_relic.train.loop import train
+from hint_relic.variants import VARIANTS, preset
+
+TINY = TrainConfig(
+    algorithm="bfs",
+    steps=6,
+    seeds=2,
+    sizes=(4,),
+    report_every=2,
+    validate_every=3,
+    checkpoint_every=2,
+    validation_samples=8,
+    model=ModelConfig(hidden=4, triplets=2),
+)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """An undisturbed run: (folder, result)."""
+    folder = tmp_path_factory.mktemp("run") / "whole"
+    return folder, train(TINY, folder)
+
+
+def test_the_folder_explains_itself(finished):
+    folder, result = finished
+    names = {item.name for item in folder.iterdir()}
+    assert names >= {
+        "config.json", "environment.json", "metrics.jsonl", "events", "last.safetensors",
+        "previous.safetensors", "best.safetensors", "result.json",
+    }  # fmt: skip
+    assert json.loads((folder / "result.json").read_text()) == result
+    config = json.loads((folder / "config.json").read_text())
+    assert from_dict(TrainConfig, {k: v for k, v in config.items() if k != "format"}) == TINY
+    assert result["seeds"] == [0, 1]
+    assert len(result["parameters_sha256"]) == 2
+    assert set(result["test"]) == {"best", "best_average", "last", "last_average"}
+    for part in result["test"].values():
+        assert len(part["score"]) == 2
+        assert set(part["outputs"]) == {"pi"}
+    assert result["versions"]["jax"]
+
+
+def test_metrics_are_complete(finished):
+    folder, _ = finished
+    records = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    assert [r["step"] for r in records if r["kind"] == "train"] == [2, 4, 6]
+    assert [r["step"] for r in records if r["kind"] == "validation"] == [3, 6]
+    assert all(np.isfinite(r["loss"]).all() for r in records if r["kind"] == "train")
+
+
+class StopRunError(Exception):
+    """What a test throws to end a run in the middle."""
+
+
+def stop_at(step: int):
+    def report(record):
+        if record.get("step") == step:
+            raise StopRunError
+
+    return report
+
+
+@pytest.mark.parametrize("at", [2, 4])
+def test_a_run_that_was_stopped_ends_the_same(finished, tmp_path, at):
+    _, whole = finished
+    with pytest.raises(StopRunError):
+        train(TINY, tmp_path / "run", report=stop_at(at))
+    resumed = train(TINY, tmp_path / "run")
+    assert resumed["parameters_sha256"] == whole["parameters_sha256"]
+    assert resumed["test"] == whole["test"]
+    lines = (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()
+    assert [json.loads(x)["step"] for x in lines] == [2, 3, 4, 6, 6]
+
+
+def test_a_damaged_checkpoint_falls_back_to_the_one_before(finished, tmp_path):
+    _, whole = finished
+    with pytest.raises(StopRunError):
+        train(TINY, tmp_path / "run", report=stop_at(6))
+    last = tmp_path / "run" / "last.safetensors"
+    last.write_bytes(last.read_bytes()[:-100])
+    said = []
+    result = train(TINY, tmp_path / "run", report=said.append)
+    assert "damaged" in said[0]["warning"]
+    assert result["parameters_sha256"] == whole["parameters_sha256"]
+
+
+def test_a_finished_run_is_not_run_again(finished):
+    folder, result = finished
+    assert train(TINY, folder) == result
+
+
+def test_another_run_in_the_same_folder_is_refused(finished):
+    folder, _ = finished
+    with pytest.raises(UserError, match="differs in batch_size"):
+        train(replace(TINY, batch_size=3), folder)
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path):
+    (tmp_path / "precious.txt").write_text("mine")
+    with pytest.raises(UserError, match="not a run folder"):
+        train(TINY, tmp_path)
+    assert (tmp_path / "precious.txt").read_text() == "mine"
+
+
+def test_a_loss_that_is_not_finite_stops_the_run(tmp_path):
+    def broken(network, batch, key):
+        import jax.numpy as jnp
+
+        loss = network.decoders["pi"].out.weight.sum() * jnp.nan
+        return loss, {"loss": loss}
+
+    with pytest.raises(UserError, match="no longer finite"):
+        train(TINY, tmp_path / "run", objective=broken)
+    assert not (tmp_path / "run" / "last.safetensors").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"steps": 0}, "steps must be at least 1"),
+        ({"seeds": 0}, "seeds must be at least 1"),
+        ({"sizes": ()}, "at least one training size"),
+        ({"algorithm": "bsf"}, "did you mean 'bfs'"),
+    ],
+)
+def test_bad_settings_are_refused_before_anything_is_made(tmp_path, change, message):
+    with pytest.raises(UserError, match=message):
+        train(replace(TINY, **change), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_contradictory_objectives_are_refused(tmp_path):
+    config = preset("hint_relic")
+    with pytest.raises(UserError, match=r"needs objective\.contrastive"):
+        train(
+            replace(config, objective=replace(config.objective, contrastive=0.0)), tmp_path / "run"
+        )
+
+
+def test_config_files_refuse_what_they_do_not_know():
+    assert from_dict(TrainConfig, to_dict(TINY)) == TINY
+    with pytest.raises(UserError, match="did you mean 'steps'"):
+        from_dict(TrainConfig, {"stpes": 3})
+    with pytest.raises(UserError, match=r"model\.hidden must be a int"):
+        from_dict(TrainConfig, {"model": {"hidden": "big"}})
+    with pytest.raises(UserError, match="unknown"):
+        from_dict(TrainConfig, {"model": {"hints": "maybe"}})
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_variant_has_settings(variant):
+    config = preset(variant)
+    config.check()
+    assert config.variant == variant
+    assert config.objective.needs_views == ("relic" in variant or "views" in variant)
