@@ -108,13 +108,15 @@ def all_hints(algorithm: Algorithm) -> list[str]:
 
 
 def exactness(case: Case, hints: list[str]) -> dict[str, float]:
-    """Shares of samples and of steps up to the stated one that the true run takes as well."""
+    """Shares of samples and of steps, after the first and up to the stated one, that the true
+    run takes as well."""
     samples, same_count, step_count = [], 0, 0
     for size in case.sizes:
         batch = case.draw(size, SAMPLES)
         view = case.views(batch, "paper")
         run = true_run(case.algorithm, view)
-        live = np.arange(next(iter(batch.hints.values())).shape[1]) <= view.until[:, None]
+        step = np.arange(next(iter(batch.hints.values())).shape[1])
+        live = (step > 0) & (step <= view.until[:, None])
         same = np.ones(live.shape, bool)
         for hint in hints:
             same &= same_steps(case.algorithm, hint, batch, run)

@@ -19,14 +19,15 @@ from typing import Annotated, Any, NamedTuple
 
 import tyro
 
+from .cli_train import Evaluate, Train, evaluate, train, train_defaults
 from .errors import UserError, choose
 from .terminal import Flag, Whole, ask, console, explain, option, print_json, progress
 
 PROGRAM = "hint-relic"
 ABOUT = """Neural networks that execute classical algorithms step by step.
 
-This is the data engine of CLRS-30: 30 algorithms, with inputs, the steps in between (hints)
-and outputs, value for value those of dm-clrs 2.0.3."""
+30 algorithms of CLRS-30 with inputs, the steps in between (hints) and outputs, value for value
+those of dm-clrs 2.0.3; and networks that learn them from small inputs, tested on larger ones."""
 USAGE_ERROR = 2
 INTERRUPTED = 130
 
@@ -165,36 +166,64 @@ def export(options: Export) -> None:
 
 @dataclass(frozen=True)
 class Demo:
-    """See what this is: a few short traces."""
+    """See what this is: a trace, and a small network that learns to make such traces."""
+
+    steps: Annotated[int, option("N")] = 400
+    """updates to train for"""
 
 
 def demo(options: Demo) -> None:
+    from tempfile import TemporaryDirectory
+
+    from .cli_train import Reporter, percent
+    from .config import ModelConfig, TrainConfig
     from .data import show
     from .data import trace as draw_trace
+    from .train.loop import train as run
 
     screen = console()
     print(ABOUT + "\n")
-    for name, size, seed in (("insertion_sort", 6, 1), ("bfs", 7, 4)):
-        with progress() as bar:
-            bar.add_task(f"compiling {name} (only the first time)", total=None)
-            drawn = draw_trace(name, size, seed)
-        print(f"$ {PROGRAM} trace {name} --size {size} --seed {seed}")
-        screen.print(show.trace_tables(drawn, screen.width))
-    print(f"Next: {PROGRAM} algorithms; {PROGRAM} trace --help")
+    with progress() as bar:
+        bar.add_task("compiling bfs (only the first time)", total=None)
+        drawn = draw_trace("bfs", 7, 4)
+    print(f"One run of breadth-first search ({PROGRAM} trace bfs --size 7 --seed 4):")
+    screen.print(show.trace_tables(drawn, screen.width))
+    config = TrainConfig(
+        algorithm="bfs", steps=options.steps, seeds=1, sizes=(4, 8, 12), report_every=50,
+        validate_every=200, checkpoint_every=200, model=ModelConfig(hidden=32),
+    )  # fmt: skip
+    print(
+        f"\nA small network now learns to do that, from graphs of up to {max(config.sizes)} nodes:"
+    )
+    with TemporaryDirectory() as folder, Reporter(config.steps) as reporter:
+        result = run(config, Path(folder) / "demo", report=reporter)
+    best = result["test"]["best"]
+    found = percent(best["mean"], None)
+    print(
+        f"\nOn graphs of 64 nodes, far larger than any it was trained on, it finds {found} % "
+        f"of all parents in the search tree,\nafter {options.steps} updates in "
+        f"{result['time']['total_s']:.0f} s. The same at full size, with three seeds, on a GPU:\n"
+        f"  {PROGRAM} train bfs"
+    )
 
 
 # --- the table of commands -----------------------------------------------------------------------
 
 
 class Command(NamedTuple):
+    """A command: its options, what it does, and what its options are where they aren't given."""
+
     options: type
     run: Callable[[Any], None]
+    defaults: Callable[[list[str]], Any] = lambda arguments: None
 
 
 COMMANDS = {
     "algorithms": Command(Algorithms, algorithms),
     "trace": Command(Trace, trace),
     "export": Command(Export, export),
+    "train": Command(Train, train, train_defaults),
+    "evaluate": Command(Evaluate, evaluate),
     "demo": Command(Demo, demo),
 }
 
@@ -232,7 +261,10 @@ def parse(arguments: list[str]) -> tuple[Command, Any]:
     if arguments and not arguments[0].startswith("-"):
         name = choose("command", arguments[0], COMMANDS)
         command = COMMANDS[name]
-        return command, ask(command.options, f"{PROGRAM} {name}", None, arguments[1:])
+        rest = arguments[1:]
+        return command, ask(
+            command.options, f"{PROGRAM} {name}", None, rest, command.defaults(rest)
+        )
     every: Any = reduce(
         operator.or_,
         (Annotated[c.options, tyro.conf.subcommand(name)] for name, c in COMMANDS.items()),

@@ -49,8 +49,11 @@ Whole = Annotated[
 Flag = Annotated[bool, tyro.conf.arg(help_behavior_hint="")]
 
 
-def ask(options: Any, program: str, about: str | None, arguments: list[str]) -> Any:
+def ask(
+    options: Any, program: str, about: str | None, arguments: list[str], default: Any = None
+) -> Any:
     """Let tyro read the arguments; its complaints become one line."""
+    given = {} if default is None else {"default": default}
     complaint = io.StringIO()
     try:
         with contextlib.redirect_stderr(complaint):
@@ -59,7 +62,8 @@ def ask(options: Any, program: str, about: str | None, arguments: list[str]) -> 
                 prog=program,
                 description=about,
                 args=arguments,
-                config=(tyro.conf.FlagCreatePairsOff,),
+                config=(tyro.conf.FlagCreatePairsOff, tyro.conf.EnumChoicesFromValues),
+                **given,
             )
     except SystemExit as stop:
         if not stop.code:

@@ -1,0 +1,250 @@
+"""The commands that train and evaluate."""
+
+from __future__ import annotations
+
+import sys
+import time
+import tomllib
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from .config import TrainConfig, from_dict, to_dict
+from .errors import UserError
+from .terminal import Flag, Whole, console, option, print_json
+
+
+@dataclass(frozen=True)
+class Train:
+    """Train networks to execute an algorithm; the same command again goes on where it stopped."""
+
+    name: Annotated[str, tyro.conf.Positional, option("NAME")]
+    """the algorithm, as in `hint-relic algorithms`"""
+    out: Annotated[Path | None, option("RUN", "(default: runs/NAME-VARIANT)")] = None
+    """the run folder"""
+    config: Annotated[Path | None, option("FILE.toml")] = None
+    """settings to start from; options given here go over them"""
+    restart: Flag = False
+    """start over, and lose what the run folder holds"""
+    settings: Annotated[TrainConfig, tyro.conf.arg(name="")] = field(default_factory=TrainConfig)
+
+
+def train_defaults(arguments: list[str]) -> Train:
+    """What is not given on the command line: the variant's settings, under those of a file."""
+    values: dict[str, Any] = {}
+    if (file := _given(arguments, "--config")) is not None:
+        try:
+            values = tomllib.loads(Path(file).read_text())
+        except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise UserError(f"can't read {file}: {error}") from error
+    from .variants import preset
+    from .worker import merged
+
+    variant = _given(arguments, "--variant") or values.get("variant", "baseline")
+    base = to_dict(preset(str(variant)))
+    settings = from_dict(TrainConfig, merged(base, {**values, "variant": variant}))
+    return Train(name="", settings=settings)
+
+
+def _given(arguments: list[str], flag: str) -> str | None:
+    """The value of an option among the arguments, as far as one can tell without reading them."""
+    for word, value in zip(arguments, [*arguments[1:], None]):
+        if word == flag:
+            return value
+        if word.startswith(f"{flag}="):
+            return word.partition("=")[2]
+    return None
+
+
+def train(options: Train) -> None:
+    from .algorithms import get
+    from .train.loop import train as run
+
+    get(options.name)
+    config = replace(options.settings, algorithm=options.name)
+    out = options.out or Path("runs") / f"{options.name}-{config.variant}"
+    with Reporter(config.steps) as reporter:
+        result = run(config, out, restart=options.restart, report=reporter)
+    console().print(result_table(result))
+    print(f"run folder: {out}")
+
+
+class Reporter:
+    """A progress bar on a terminal, a line for each report elsewhere."""
+
+    def __init__(self, steps: int):
+        self.steps, self.started = steps, time.monotonic()
+        self.bar: Any = None
+
+    def __enter__(self) -> Reporter:
+        if sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+            self.bar = Progress(
+                TextColumn("{task.description}"), BarColumn(),
+                TextColumn("{task.completed}/{task.total}"), TextColumn("{task.fields[rate]}"),
+                TimeRemainingColumn(), console=Console(stderr=True), transient=True,
+            )  # fmt: skip
+            self.task = self.bar.add_task("compiling", total=self.steps, rate="")
+            self.bar.start()
+        else:
+            print("compiling; then a line for each report", file=sys.stderr, flush=True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+    def __call__(self, record: dict[str, Any]) -> None:
+        if "warning" in record:
+            self._say(f"warning: {record['warning']}")
+        elif record["kind"] == "train":
+            loss = sum(record["loss"]) / len(record["loss"])
+            rate = f"{record['updates_per_s']:.1f} updates/s"
+            left = (self.steps - record["step"]) / max(record["updates_per_s"], 1e-9)
+            if self.bar is not None:
+                self.bar.update(
+                    self.task, completed=record["step"], description=f"loss {loss:.3f}", rate=rate
+                )
+            else:
+                step = f"step {record['step']}/{self.steps}"
+                self._say(f"{step}  loss {loss:.3f}  {rate}  {left:.0f} s left")
+        else:
+            scores = "  ".join(
+                f"{kind} {100 * sum(record[kind]) / len(record[kind]):.1f}%"
+                for kind in ("plain", "average")
+            )
+            self._say(f"step {record['step']}  {record['kind']}  {scores}")
+
+    def _say(self, line: str) -> None:
+        (self.bar.console.print if self.bar is not None else _to_stderr)(line)
+
+
+def _to_stderr(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def percent(mean: float, stderr: float | None) -> str:
+    return f"{100 * mean:.2f}" + ("" if stderr is None else f" ± {100 * stderr:.2f}")
+
+
+TITLES = {
+    "best": "best on validation",
+    "best_average": "best on validation, averaged weights",
+    "last": "last",
+    "last_average": "last, averaged weights",
+}
+
+
+def result_table(result: dict[str, Any]) -> Any:
+    """Scores on the official test split, with the paper's beside them."""
+    from rich.table import Table
+
+    from .paper import published
+
+    seeds = len(result["seeds"])
+    table = Table(
+        title=f"{result['algorithm']}, {result['variant']}: score on the test split (n = 64), %, "
+        f"{seeds} seed{'s' if seeds > 1 else ''}"
+    )
+    outputs = list(next(iter(result["test"].values()))["outputs"])
+    for column in ("weights", *outputs, "mean"):
+        table.add_column(column, justify="left" if column == "weights" else "right")
+    for name, part in result["test"].items():
+        each = [f"{100 * sum(v) / len(v):.2f}" for v in part["outputs"].values()]
+        table.add_row(TITLES[name], *each, percent(part["mean"], part["stderr"]))
+    paper = published(result["algorithm"], result["variant"])
+    if paper:
+        blank = [""] * len(outputs)
+        table.add_row("the paper", *blank, f"{paper.mean:.2f} ± {paper.stderr:.2f}", style="dim")
+    return table
+
+
+@dataclass(frozen=True)
+class Evaluate:
+    """Score the networks of a run folder: outputs, hints, and where they leave the trajectory."""
+
+    run: Annotated[Path, tyro.conf.Positional, option("RUN")]
+    """the run folder"""
+    sizes: Annotated[str | None, option("N,N,...")] = None
+    """sizes to draw fresh samples of, such as 16,32,64"""
+    split: Annotated[str | None, option("SPLIT", "(default: test)")] = None
+    """a split of the benchmark instead: val or test"""
+    samples: Annotated[Whole, option("K", "(default: 32)")] = None
+    """how many fresh samples of each size"""
+    weights: Annotated[str, option("KIND")] = "best"
+    """best (on validation) or best_average"""
+    json: Flag = False
+    """print JSON instead of tables"""
+
+
+def evaluate(options: Evaluate) -> None:
+    from .data.splits import SPLITS
+    from .errors import choose
+    from .evaluate.run import fresh, load, summary
+
+    if options.sizes is not None and options.split is not None:
+        raise UserError("give --sizes or --split, not both")
+    sizes = _numbers(options.sizes)
+    if options.split is not None:
+        choose("split", options.split, [k for k in SPLITS if k != "train"])
+    trained = load(options.run, options.weights)
+    found = {}
+    if sizes:
+        for size in sizes:
+            batch = fresh(trained, size, options.samples or 32)
+            found[f"n = {size}"] = summary(trained.score(batch))
+    else:
+        split = options.split or "test"
+        found[f"{split} split"] = summary(trained.score(trained.task.official(split)))
+    if options.json:
+        print_json({"run": str(options.run), "weights": options.weights, "scores": found})
+        return
+    screen = console()
+    for title, scores in found.items():
+        screen.print(
+            scores_table(f"{trained.config.algorithm}, {title}", scores, trained.task.spec)
+        )
+
+
+def _numbers(given: str | None) -> list[int]:
+    try:
+        return [int(word) for word in given.split(",")] if given else []
+    except ValueError:
+        raise UserError(f"--sizes takes whole numbers such as 16,32,64, not {given!r}") from None
+
+
+def scores_table(title: str, scores: dict[str, Any], spec: Any) -> Any:
+    """Outputs first, then hints with their score along the trajectory."""
+    from rich.table import Table
+
+    from .spec import Kind
+
+    table = Table(title=f"{title}: scores, %")
+    for column, justify in (("name", "left"), ("score", "right"), ("along the steps", "left")):
+        table.add_column(column, justify=justify)  # type: ignore[arg-type]
+    table.add_row("all outputs", percent(scores["score"]["mean"], scores["score"]["stderr"]))
+    for name, value in scores["outputs"].items():
+        table.add_row(name, percent(value["mean"], value["stderr"]))
+    for name, value in scores["hints"].items():
+        if spec[name].kind is Kind.SCALAR:
+            table.add_row(f"{name} (hint)", f"error {value['mean']:.4f}")
+        else:
+            steps = scores["hint_score_at_step"][name]
+            row = percent(value["mean"], value["stderr"]), sparkline(steps)
+            table.add_row(f"{name} (hint)", *row)
+    return table
+
+
+BARS = "▁▂▃▄▅▆▇█"
+
+
+def sparkline(values: list[float], width: int = 40) -> str:
+    """Scores between 0 and 1 as a line of bars; steps that no sample reaches are left out."""
+    live = [v for v in values if v >= 0.0]
+    if len(live) > width:
+        live = [live[i * len(live) // width] for i in range(width)]
+    return "".join(BARS[min(7, int(v * 8))] for v in live)

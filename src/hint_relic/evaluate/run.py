@@ -1,0 +1,111 @@
+"""Evaluating the networks of a run folder."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..config import TrainConfig, from_dict
+from ..errors import UserError, choose
+from ..model.flat import Layout
+from ..model.network import Network
+from ..train import checkpoint
+from ..train.loop import Task, initial
+from ..types import Batch
+from .evaluate import Scores, evaluate
+
+KINDS = ("best", "best_average")
+FRESH_SEED = 2**31 + 7
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The networks of a finished run, one for each seed."""
+
+    config: TrainConfig
+    task: Task
+    networks: Network  # stacked
+
+    def score(self, batch: Batch, *, hints: bool = True) -> list[Scores]:
+        return evaluate(self.networks, self.task.spec, batch, hints=hints)
+
+
+def read_config(folder: Path) -> TrainConfig:
+    """The config of a run folder."""
+    file = folder / "config.json"
+    try:
+        values = json.loads(file.read_text())
+    except FileNotFoundError:
+        raise UserError(f"{folder} is not a run folder: it has no config.json") from None
+    except (OSError, ValueError) as error:
+        raise UserError(f"can't read {file}: {error}") from error
+    if not isinstance(values, dict) or values.pop("format", None) != 1:
+        raise UserError(f"{file} was written by another version of hint-relic")
+    return from_dict(TrainConfig, values)
+
+
+def load(folder: Path, weights: str = "best") -> Trained:
+    """The best networks on validation, of the plain weights or of their average."""
+    choose("kind of weights", weights, KINDS)
+    config = read_config(folder)
+    file = folder / "best.safetensors"
+    if not file.exists():
+        raise UserError(f"{folder} has no finished run yet: run its train command again to go on")
+    arrays, _ = checkpoint.read(file)
+    task = Task.of(config)
+    layout, _ = initial(config, task)
+    kind = "plain" if weights == "best" else "average"
+    vectors = []
+    for seed in range(config.seeds):
+        try:
+            parts = [np.ravel(arrays[f"{kind}/{name}"][seed]) for name in layout.names]
+        except (KeyError, IndexError) as error:
+            raise UserError(f"{file} does not fit {folder / 'config.json'}: {error}") from error
+        vectors.append(_checked(np.concatenate(parts), layout, file))
+    networks = jax.vmap(layout.unflatten)(jnp.asarray(np.stack(vectors)))
+    return Trained(config, task, networks)
+
+
+def _checked(vector: np.ndarray, layout: Layout, file: Path) -> np.ndarray:
+    if vector.size != layout.size:
+        raise UserError(f"{file} holds a network of another shape")
+    return vector
+
+
+def fresh(trained: Trained, size: int, samples: int) -> Batch:
+    """Fresh samples of a size, positions evenly spaced as in the benchmark's test split."""
+    from dataclasses import replace
+
+    from ..data.shape import trim
+
+    if problem := trained.task.protocol.algorithm.draws(size):
+        raise UserError(problem)
+    protocol = replace(trained.task.protocol, random_positions=False)
+    return trim(protocol.draw(size, samples, seeds=[FRESH_SEED]))
+
+
+def summary(scores: list[Scores]) -> dict[str, Any]:
+    """Means and standard errors over seeds, ready for JSON."""
+
+    def over_seeds(values: list[float]) -> dict[str, Any]:
+        array = np.array(values, np.float64)
+        error = array.std(ddof=1) / np.sqrt(len(array)) if len(array) > 1 else None
+        return {"mean": float(array.mean()), "stderr": None if error is None else float(error),
+                "seeds": array.tolist()}  # fmt: skip
+
+    steps = {
+        name: np.nan_to_num(np.mean([s.steps[name] for s in scores], axis=0), nan=-1.0).tolist()
+        for name in scores[0].steps
+    }
+    return {
+        "score": over_seeds([s.score for s in scores]),
+        "outputs": {k: over_seeds([s.outputs[k] for s in scores]) for k in scores[0].outputs},
+        "hints": {k: over_seeds([s.hints[k] for s in scores]) for k in scores[0].hints},
+        "hint_score_at_step": steps,
+    }
