@@ -80,8 +80,8 @@ def measure_ours(name: str, seeds: int) -> dict:
 def measure_reference(name: str) -> dict:
     sys.path.insert(0, str(ROOT / "conformance"))
     import jax
-    import reference
 
+    import reference
     from hint_relic.config import ModelConfig
     from hint_relic.data import Protocol
 

@@ -15,13 +15,16 @@ from dataclasses import dataclass
 from functools import reduce
 from importlib import metadata
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import tyro
 
 from .cli_train import Evaluate, Train, evaluate, train, train_defaults
 from .errors import UserError, choose
 from .terminal import Flag, Whole, ask, console, explain, option, print_json, progress
+
+if TYPE_CHECKING:
+    from .types import Batch
 
 PROGRAM = "hint-relic"
 ABOUT = """Neural networks that execute classical algorithms step by step.
@@ -85,14 +88,16 @@ def trace(options: Trace) -> None:
     from .data import show, user_input
     from .data.room import bounded_trace
 
-    get(options.name)
+    get(options.name)  # before anything is read
     if options.input is not None and (options.size is not None or options.seed is not None):
         raise UserError("--input is not drawn: leave out --size and --seed, or --input")
-    if options.input is not None:
-        result = user_input.run(options.name, user_input.read(options.input))
-    else:
-        size = 8 if options.size is None else options.size
-        result = bounded_trace(options.name, size, options.seed or 0)
+    with progress() as bar:
+        bar.add_task(f"running {options.name} (the first time, compiling it)", total=None)
+        if options.input is not None:
+            result = user_input.run(options.name, user_input.read(options.input))
+        else:
+            size = 8 if options.size is None else options.size
+            result = bounded_trace(options.name, size, options.seed or 0)
     if options.json:
         print_json(show.trace_data(result))
     else:
@@ -130,35 +135,38 @@ class Export:
 
 
 def export(options: Export) -> None:
-    from .algorithms import get
-    from .data import split
     from .data.export import check_path, count, named_arrays, write
-    from .data.room import bounded_sample
 
-    get(options.name)
     check_path(options.out)
-    sampler = (options.size, options.samples, options.seed, options.p, options.length_needle)
-    if options.split is not None and any(option is not None for option in sampler):
-        raise UserError("--split comes with its own size, samples and seed: give nothing else")
-    if options.split is None and options.size is None:
-        raise UserError("give --split train, val or test, or a --size to draw")
     with progress() as bar:
-        task = bar.add_task("drawing", total=None)
-        if options.split is not None:
-            batch = split(options.name, options.split)
-        else:
-            batch = bounded_sample(
-                options.name,
-                options.size or 0,
-                1 if options.samples is None else options.samples,
-                options.seed or 0,
-                p=probabilities(options.p),
-                needle=options.length_needle,
-            )
+        task = bar.add_task(f"running {options.name}", total=None)
+        batch = requested(options)
         bar.remove_task(task)
         arrays = named_arrays(options.name, batch)
         write(options.out, bar.track(arrays, total=count(batch), description="writing"))
     print(f"{options.out}: {batch.samples} traces of {options.name}")
+
+
+def requested(options: Export) -> Batch:
+    """The split or the samples that are asked for."""
+    from .data import split
+    from .data.room import bounded_sample
+
+    sampler = (options.size, options.samples, options.seed, options.p, options.length_needle)
+    if options.split is not None:
+        if any(option is not None for option in sampler):
+            raise UserError("--split comes with its own size, samples and seed: give nothing else")
+        return split(options.name, options.split)
+    if options.size is None:
+        raise UserError("give --split train, val or test, or a --size to draw")
+    return bounded_sample(
+        options.name,
+        options.size,
+        1 if options.samples is None else options.samples,
+        options.seed or 0,
+        p=probabilities(options.p),
+        needle=options.length_needle,
+    )
 
 
 # --- hint-relic demo -----------------------------------------------------------------------------
