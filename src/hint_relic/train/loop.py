@@ -124,12 +124,25 @@ def train(
     config.check()
     keep_compiled_programs()
     task = Task.of(config)
+    stream_for(config, task).close()  # whatever can't be drawn is refused before anything is made
     objective = objective or objective_for(config.objective, task.contrasted)
     with RunFolder(out, config, restart) as folder:
         done = folder.result()
         if done is not None and done["steps"] >= config.steps:
             return done
         return _Run(config, task, folder, objective, processor, report).go()
+
+
+def stream_for(config: TrainConfig, task: Task, start: int = 0) -> Stream:
+    """The training batches of a run, from update `start` on."""
+    return Stream(
+        task.protocol,
+        sizes=config.sizes,
+        batch_size=config.batch_size,
+        seeds=config.seed_list,
+        start=start,
+        view=config.view if config.objective.needs_views else None,
+    )
 
 
 class _Run:
@@ -165,7 +178,8 @@ class _Run:
 
     def _empty_meter(self, objective: Objective) -> Meter:
         """Zeros of the shape of what an update reports."""
-        batch = jax.tree.map(lambda x: x[0], self._stream(0).batch(0))
+        with stream_for(self.config, self.task) as stream:
+            batch = jax.tree.map(lambda x: x[0], stream.batch(0))
 
         def parts_of(weights):
             return objective(self.layout.unflatten(weights), batch, jax.random.key(0))[1]
@@ -174,24 +188,13 @@ class _Run:
         zero = jnp.zeros((self.config.seeds,))
         return Meter(zero, dict.fromkeys(parts, zero), zero, zero)
 
-    def _stream(self, start: int) -> Stream:
-        c = self.config
-        return Stream(
-            self.task.protocol,
-            sizes=c.sizes,
-            batch_size=c.batch_size,
-            seeds=c.seed_list,
-            start=start,
-            view=c.view if c.objective.needs_views else None,
-        )
-
     def go(self) -> dict[str, Any]:
         config, state = self.config, self.keep.state
         first = self.step
         events = EventWriter(self.folder.path / "events")
         before = signal.signal(signal.SIGTERM, self._on_terminate) if _main_thread() else None
         try:
-            with self._stream(first) as stream:
+            with stream_for(config, self.task, first) as stream:
                 compile_start = time.monotonic()
                 cycle = [stream.batch(k) for k in range(len(stream.sizes))]
                 self.programs.prepare(state, self.meter, cycle)

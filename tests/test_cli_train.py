@@ -1,0 +1,90 @@
+"""`hint-relic train` and `evaluate`: from a command to tables, and one line for every mistake."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from hint_relic.cli import main
+from hint_relic.cli_train import sparkline, train_defaults
+from hint_relic.config import Hints
+from hint_relic.errors import UserError
+
+TINY = [
+    "--steps", "4", "--seeds", "2", "--sizes", "4", "--report-every", "2", "--validate-every", "4",
+    "--validation-samples", "8", "--model.hidden", "4", "--model.triplets", "2",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cli") / "run"
+    assert main(["train", "bfs", "--out", str(folder), *TINY]) == 0
+    return folder
+
+
+def test_train_ends_with_a_table_and_the_papers_figure(run, capsys):
+    """A finished run is only shown again."""
+    assert main(["train", "bfs", "--out", str(run), *TINY]) == 0
+    out = capsys.readouterr().out
+    assert "bfs, baseline: score on the test split" in out
+    assert "best on validation, averaged weights" in out
+    assert "99.64 ± 0.05" in out
+    assert str(run) in out
+
+
+def test_evaluate_scores_outputs_hints_and_steps(run, capsys):
+    assert main(["evaluate", str(run), "--sizes", "5,6", "--samples", "4", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["scores"]
+    assert set(found) == {"n = 5", "n = 6"}
+    for scores in found.values():
+        assert set(scores["outputs"]) == {"pi"}
+        assert set(scores["hints"]) == {"pi_h", "reach_h"}
+        assert 0.0 <= scores["score"]["mean"] <= 1.0
+        assert len(scores["score"]["seeds"]) == 2
+    assert main(["evaluate", str(run), "--sizes", "5", "--samples", "4"]) == 0
+    assert "reach_h (hint)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "bsf"], "did you mean 'bfs'"),
+        (["train", "bfs", "--variant", "baselin"], "did you mean 'baseline'"),
+        (["train", "bfs", "--steps", "0"], "steps must be at least 1"),
+        (["train", "bfs", "--config", "nowhere.toml"], "can't read nowhere.toml"),
+        (["train", "segments_intersect", "--variant", "hint_relic"], "view"),
+        (["train", "kmp_matcher", "--variant", "hint_relic"], "verified"),
+        (["evaluate", "nowhere"], "not a run folder"),
+        (["evaluate", "nowhere", "--sizes", "big"], "whole numbers"),
+        (["evaluate", "nowhere", "--sizes", "4", "--split", "test"], "not both"),
+        (["evaluate", "nowhere", "--split", "tset"], "did you mean 'test'"),
+    ],
+)
+def test_mistakes_get_one_line_and_code_2(arguments, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    told = [line for line in error.splitlines() if line.startswith("hint-relic: error: ")]
+    assert len(told) == 1
+    assert message in told[0]
+    assert "Traceback" not in error
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_gives_defaults_and_flags_go_over_it(tmp_path):
+    file = tmp_path / "c.toml"
+    file.write_text('variant = "no_hints"\nsteps = 7\n[model]\nhidden = 16\n')
+    settings = train_defaults(["bfs", "--config", str(file)]).settings
+    assert (settings.steps, settings.model.hidden, settings.model.hints) == (7, 16, Hints.NONE)
+    settings = train_defaults(["bfs", "--config", str(file), "--variant=baseline"]).settings
+    assert settings.model.hints is Hints.FEEDBACK
+    file.write_text("stpes = 7\n")
+    with pytest.raises(UserError, match="did you mean 'steps'"):
+        train_defaults(["bfs", "--config", str(file)])
+
+
+def test_sparkline():
+    assert sparkline([0.0, 0.5, 1.0, -1.0]) == "▁▅█"
+    assert len(sparkline([1.0] * 500)) == 40
