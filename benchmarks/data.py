@@ -5,7 +5,8 @@
 Both sides draw inputs from the same distributions (edge probabilities as in training, needles of
 a fifth of the size), run the algorithm and record all hints, on one core, in turns. Every figure
 is the median of several rounds, in seconds of processor time, which other work on the machine
-disturbs little; two threads against one is a matter of wall time, so measure on an idle machine.
+disturbs little. Two threads against one is a matter of wall time, so rounds in which other
+processes ran are repeated, for a while, and left out if the machine is never quiet.
 
 Ours draws as training does, 16 samples for each of three seeds at a time; the reference makes one
 trace at a time, `sampler.next(1)`. Both keep the memory that they have freed (`KEEP_MEMORY`), as a
@@ -27,6 +28,7 @@ import subprocess
 import sys
 import time
 import tracemalloc
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from itertools import count, islice
@@ -195,24 +197,60 @@ def stream_peaks(name: str) -> dict[str, int]:
     return {"peak_bytes": peak, "survey_peak_bytes": survey}
 
 
+# --- two threads against one ----------------------------------------------------------------------
+
+
+class Undisturbed:
+    """Repeats what other work on the machine disturbs, until its patience is used up."""
+
+    def __init__(self, patience: float):
+        self.patience = patience
+
+    def ratio(self, seconds: Callable[[int], float]) -> float | None:
+        """Median over rounds of seconds(1 thread) / seconds(2 threads); None if never quiet."""
+        found: list[float] = []
+        while len(found) < ROUNDS:
+            begin, others = time.perf_counter(), processor_time_of_others()
+            value = seconds(1) / seconds(2)
+            spent = time.perf_counter() - begin
+            if processor_time_of_others() - others < 0.05 * spent:
+                found.append(value)
+            elif self.patience > 0:
+                time.sleep(1)
+                self.patience -= spent + 1
+            else:
+                break
+        return statistics.median(found) if found else None
+
+
+def processor_time_of_others() -> float:
+    """Seconds that all other processes have used; 0 where the system doesn't tell."""
+    stat = Path("/proc/stat")
+    if not stat.exists():
+        return 0.0
+    user, nice, system = map(int, stat.read_text().split()[1:4])
+    return (user + nice + system) / os.sysconf("SC_CLK_TCK") - time.process_time()
+
+
 # --- the whole run --------------------------------------------------------------------------------
 
 
-def measure(name: str, size: int, reference: Reference | None, budget: float) -> dict[str, Any]:
+def measure(
+    name: str, size: int, reference: Reference | None, budget: float, quiet: Undisturbed
+) -> dict[str, Any]:
     ours = Ours(name, size)
-    mine, theirs, ratio = [], [], []
+    mine, theirs = [], []
     for _ in range(ROUNDS):
         mine.append(ours.seconds())
         if reference:
             seconds = reference.seconds(name, size, ours.reference_options(), budget / ROUNDS)
             theirs.append(seconds)
-        batches = max(8, int(OUR_SECONDS / mine[-1] / len(SEEDS) / SAMPLES))
-        ratio.append(ours.seconds_on(1, batches) / ours.seconds_on(2, batches))
+    batches = max(8, int(OUR_SECONDS / mine[-1] / len(SEEDS) / SAMPLES))
     found: dict[str, Any] = {
         "name": name,
         "size": size,
         "traces_per_second": 1 / statistics.median(mine),
-        "two_threads": statistics.median(ratio),
+        "two_threads": quiet.ratio(lambda threads: ours.seconds_on(threads, batches)),
     }
     if theirs:
         found["reference_traces_per_second"] = 1 / statistics.median(theirs)
@@ -220,13 +258,14 @@ def measure(name: str, size: int, reference: Reference | None, budget: float) ->
     return found
 
 
-def measure_stream(name: str) -> dict[str, Any]:
-    ratio = [stream_seconds(name, 1) / stream_seconds(name, 2) for _ in range(ROUNDS)]
-    return {"name": name, **stream_peaks(name), "two_threads": statistics.median(ratio)}
+def measure_stream(name: str, quiet: Undisturbed) -> dict[str, Any]:
+    ratio = quiet.ratio(lambda threads: stream_seconds(name, threads))
+    return {"name": name, **stream_peaks(name), "two_threads": ratio}
 
 
-def geometric_mean(values) -> float:
-    return math.exp(statistics.fmean(map(math.log, values)))
+def geometric_mean(values: Iterable[float | None]) -> float | None:
+    logs = [math.log(value) for value in values if value is not None]
+    return math.exp(statistics.fmean(logs)) if logs else None
 
 
 def summary(rows: list[dict[str, Any]], streams: list[dict[str, Any]]) -> dict[str, Any]:
@@ -290,17 +329,23 @@ def print_tables(result: dict[str, Any]) -> None:
             f"{row['traces_per_second']:,.0f}",
             f"{row['reference_traces_per_second']:,.1f}" if "times_reference" in row else "",
             f"{row['times_reference']:,.0f}" if "times_reference" in row else "",
-            f"{row['two_threads']:.2f}",
+            plain(row["two_threads"]),
         )
     console = Console() if sys.stdout.isatty() else Console(width=120)
     console.print(table)
     streams = Table("stream of", "peak MB", "survey MB", "two threads")
     for row in result["streams"]:
         peak, survey = row["peak_bytes"] / 1e6, row["survey_peak_bytes"] / 1e6
-        streams.add_row(row["name"], f"{peak:.1f}", f"{survey:.1f}", f"{row['two_threads']:.2f}")
+        streams.add_row(row["name"], f"{peak:.1f}", f"{survey:.1f}", plain(row["two_threads"]))
     console.print(streams)
     for name, value in result["summary"].items():
-        console.print(f"{name}: {value:,.3g}" if value < 1e6 else f"{name}: {value / 1e6:,.0f} MB")
+        console.print(
+            f"{name}: {value / 1e6:,.0f} MB" if "bytes" in name else f"{name}: {plain(value)}"
+        )
+
+
+def plain(value: float | None) -> str:
+    return "not measured" if value is None else f"{value:.3g}"
 
 
 def main() -> None:
@@ -308,6 +353,7 @@ def main() -> None:
     known = str(REFERENCE) if REFERENCE.exists() else None
     parser.add_argument("--reference", default=known, help="a Python that has dm-clrs 2.0.3")
     parser.add_argument("--budget", type=float, default=3.0, help="seconds for each reference row")
+    parser.add_argument("--patience", type=float, default=60.0, help="seconds to wait for quiet")
     parser.add_argument("--only", nargs="*", help="these algorithms only; nothing is stored")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -321,12 +367,12 @@ def main() -> None:
 
     names = options.only or list(ALGORITHMS)
     reference = Reference(options.reference) if options.reference else None
-    before = machine()
+    before, quiet = machine(), Undisturbed(options.patience)
     rows, streams = [], []
     for name in names:
         for size in SIZES:
-            rows.append(measure(name, size, reference, options.budget))
-        streams.append(measure_stream(name))
+            rows.append(measure(name, size, reference, options.budget, quiet))
+        streams.append(measure_stream(name, quiet))
         print(f"{name} done", file=sys.stderr)
     if reference:
         reference.close()

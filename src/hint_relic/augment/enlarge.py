@@ -39,21 +39,28 @@ def spread(state, places, N, care, last):
         places[i] = i + passed
 
 
+@kernel
+def put(old, places, out):
+    """Write the old items (as many as there are places) to their places."""
+    for i in range(places.size):
+        out[places[i]] = old[i]
+
+
 # --- arrays ----------------------------------------------------------------------------------
 
 
 def _one_array(state, old, sample, places, N, p, care, last):
     spread(state, places, N, care, last)
     (key,) = law(state, N, p, 0)
-    key[places] = old[0][sample]
+    put(old[0][sample], places, key)
     return (key,)
 
 
 def _two_arrays(state, old, sample, places, N, p, care, last):
     spread(state, places, N, care, last)
     first, second = law(state, N, p, 0)
-    first[places] = old[0][sample]
-    second[places] = old[1][sample]
+    put(old[0][sample], places, first)
+    put(old[1][sample], places, second)
     return first, second
 
 
@@ -72,8 +79,8 @@ def _weights(state, old, sample, places, N, p, care, last):
     n = places.size
     largest = 2.0 / (2 * n - 1)
     keys, gaps = uniforms(state, N - 1, 0.0, largest), uniforms(state, N, 0.0, largest)
-    keys[places[: n - 1]] = old[0][sample, : n - 1]
-    gaps[places] = old[1][sample]
+    put(old[0][sample], places[: n - 1], keys)
+    put(old[1][sample], places, gaps)
     return keys, gaps
 
 
@@ -89,7 +96,7 @@ def _is_old(places, N):
 
 
 @kernel
-def _put(old, places, A):
+def _put_graph(old, places, A):
     for i in range(places.size):
         for j in range(places.size):
             A[places[i], places[j]] = old[i, j]
@@ -103,7 +110,7 @@ def _join(state, A, old, places, care):
         for v in range(u):
             if is_old[u] != is_old[v] and uniform(state, 0.0, 1.0) < care:
                 A[u, v] = A[v, u] = 0.0
-    _put(old, places, A)
+    _put_graph(old, places, A)
 
 
 def _graph(state, old, sample, places, N, p, care, last):
@@ -164,7 +171,7 @@ def _acyclic(state, old, places, N, p, care, last, weighted):
             likely = edge if is_old[u] == is_old[v] else edge * (1.0 - care)
             if uniform(state, 0.0, 1.0) < likely:
                 A[u, v] = uniform(state, 0.0, 1.0) if weighted else 1.0
-    _put(old, places, A)
+    _put_graph(old, places, A)
     return A
 
 
@@ -187,17 +194,20 @@ def _two_parts(state, old, sample, places, N, care, last, shorter):
     shorter: is the second string to stay shorter than half, as a needle is?
     """
     n = places.size
-    head = n - np.sum(old[0][sample])
-    second = n - head
+    second = 0
+    for i in range(n):
+        second += old[0][sample, i]
+    head = n - second
     for _ in range(N - n):
         fits = not shorter or 2 * (second + 1) < N
         if uniform(state, 0.0, 2.0) < 1.0 - care and fits:
             second += 1
     spread(state, places[:head], N - second, care, last)
     spread(state, places[head:], second, care, last)
-    places[head:] += N - second
+    for i in range(head, n):
+        places[i] += N - second
     letters = integers(state, N, ALPHABET)
-    letters[places] = old[1][sample]
+    put(old[1][sample], places, letters)
     return letters[: N - second].copy(), letters[N - second :].copy()
 
 

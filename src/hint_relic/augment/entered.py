@@ -18,6 +18,7 @@ from ..algorithms.depth_first import BLACK, GREY, WHITE
 from ..algorithms.inputs import GRAPH, Inputs
 from ..algorithms.kernel import kernel
 from ..algorithms.random import integer, stream
+from ..algorithms.writing import write
 from ..types import Batch
 from .compile import specialised
 from .parts import new_part
@@ -68,7 +69,7 @@ def _enter(color, s, lengths, seeds, index, p, random_nodes, joined, A, nodes, u
         steps, entered = entries(color[sample], s[sample, 0], lengths[sample])
         at = integer(state, steps.size)
         until[sample] = steps[at]
-        A[sample, n:N, n:N] = draw_part(state, N - n, p, 0)[0]
+        write(draw_part(state, N - n, p, 0)[0], A[sample, n:N, n:N])
         for v in range(n, N):
             A[sample, v, entered[at]] = 1.0
             if joined:

@@ -16,6 +16,7 @@ from ..algorithms import Algorithm
 from ..algorithms.inputs import SPARSE_WEIGHTED_GRAPH, Inputs
 from ..algorithms.kernel import kernel
 from ..algorithms.random import stream, uniform
+from ..algorithms.writing import write
 from ..types import Batch
 from .compile import specialised
 from .parts import new_part
@@ -56,7 +57,7 @@ def _add(n, seeds, index, p, random_nodes, heavier, A, nodes):
     for sample in range(nodes.size):
         state = stream(seeds[sample], index[sample])
         N = nodes[sample] = view_nodes(state, n, A.shape[1], random_nodes)
-        A[sample, n:N, n:N] = draw_part(state, N - n, p, 0)[0]
+        write(draw_part(state, N - n, p, 0)[0], A[sample, n:N, n:N])
         if heavier:
             weigh_more(state, A[sample, :N, :N], n)
 

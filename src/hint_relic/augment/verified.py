@@ -92,7 +92,7 @@ def verified_views(
 def _aim(seeds, index, lengths, n, max_nodes, random_nodes, states, wanted, most):
     """For each sample its stream, the first steps that are to agree, and the most nodes."""
     for sample in range(lengths.size):
-        states[sample] = stream(seeds[sample], index[sample])
+        states[sample, 0] = stream(seeds[sample], index[sample])[0]
         length = lengths[sample]
         wanted[sample] = 2 + integer(states[sample], length - 1) if length > 1 else 1
         most[sample] = view_nodes(states[sample], n, max_nodes, random_nodes)

@@ -19,6 +19,7 @@ TRAIN_SIZES = (4, 7, 11, 13, 16)
 TRAIN_P = tuple(0.1 + 0.1 * i for i in range(9))
 TRAIN_NEEDLE = -8  # of a random length from 1 to 8
 SURVEY = 4096  # samples that tell how many steps a size takes
+SURVEY_PART = 128  # of them at a time
 SURVEY_SEED = 2**31
 
 
@@ -133,6 +134,9 @@ class Protocol:
         With a margin of a sixteenth where the number varies; a longer sample makes its batch
         longer, in eighths.
         """
-        lengths = self._raw(size, SURVEY, [SURVEY_SEED], 0, 32).lengths
-        most = int(lengths.max())
-        return most if most == lengths.min() else most + max(1, most // 16)
+        seen: set[int] = set()
+        for first in range(0, SURVEY, SURVEY_PART):
+            room = max(seen, default=32)
+            seen.update(self._raw(size, SURVEY_PART, [SURVEY_SEED], first, room).lengths.tolist())
+        most = max(seen)
+        return most if len(seen) == 1 else most + max(1, most // 16)
