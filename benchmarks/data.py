@@ -31,9 +31,13 @@ import tracemalloc
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from importlib import metadata
 from itertools import count, islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hint_relic.types import Batch
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / ".reference" / "bin" / "python"
@@ -41,6 +45,8 @@ OUT = Path(__file__).parent / "results" / "data.json"
 SIZES = (16, 64)
 SEEDS = (0, 1, 2)
 SAMPLES = 16
+TRACES = SAMPLES * len(SEEDS)  # at a time
+CALL_SECONDS, CALL_BYTES, CALLS = 4e-3, 16e6, 60  # of the threads' draws
 ROUNDS = 3
 OUR_SECONDS = 0.2  # a round
 SURVEY = 20  # batches that tell how many steps to make room for
@@ -51,12 +57,13 @@ STREAM_BATCHES = 40
 
 
 def serve_reference() -> None:
-    """Answer each request (a JSON line) with the reference's seconds per trace."""
+    """Tell the versions, then answer each request (a JSON line) with seconds per trace."""
     import logging
 
     logging.disable(logging.WARNING)
     import clrs
 
+    print(json.dumps(versions("dm-clrs", "numpy")), flush=True)
     samplers: dict[tuple[str, int], Any] = {}
     for line in sys.stdin:
         ask = json.loads(line)
@@ -74,7 +81,7 @@ def serve_reference() -> None:
             if time.process_time() - begin >= ask["seconds"]:
                 break
         seconds = time.process_time() - begin
-        print(json.dumps({"seconds": seconds / done, "traces": done}), flush=True)
+        print(json.dumps(seconds / done), flush=True)
 
 
 class Reference:
@@ -89,16 +96,18 @@ class Reference:
             env={**os.environ, **ONE_THREAD, "PYTHONPATH": ""},
             text=True,
         )
+        self.versions = self._answer()
 
     def seconds(self, name: str, size: int, options: dict[str, Any], budget: float) -> float:
-        assert self.process.stdin
-        assert self.process.stdout
         ask = {"name": name, "size": size, "options": options, "seconds": budget}
         print(json.dumps(ask), file=self.process.stdin, flush=True)
-        answer = self.process.stdout.readline()
-        if not answer:
-            raise SystemExit("the reference stopped: is dm-clrs installed in that Python?")
-        return json.loads(answer)["seconds"]
+        return self._answer()
+
+    def _answer(self) -> Any:
+        assert self.process.stdout
+        if line := self.process.stdout.readline():
+            return json.loads(line)
+        raise SystemExit("the reference stopped: is dm-clrs installed in that Python?")
 
     def close(self) -> None:
         self.process.communicate()
@@ -128,10 +137,10 @@ class Ours:
         most = max(int(self.batch(k).lengths.max()) for k in range(SURVEY))
         self.options["steps"] = most + most // 16  # as the stream finds it, from fewer samples
 
-    def batch(self, k: int):
-        first = k * SAMPLES
+    def batch(self, k: int, samples: int = SAMPLES) -> Batch:
+        first = k * samples
         return self.draw(
-            self.algorithm, self.size, SAMPLES, seeds=SEEDS, first=first, **self.options
+            self.algorithm, self.size, samples, seeds=SEEDS, first=first, **self.options
         )
 
     def reference_options(self) -> dict[str, Any]:
@@ -145,19 +154,28 @@ class Ours:
         for k in count(1):
             self.batch(k)
             if time.process_time() - begin >= OUR_SECONDS:
-                return (time.process_time() - begin) / (k * len(SEEDS) * SAMPLES)
+                return (time.process_time() - begin) / (k * TRACES)
         raise AssertionError
 
-    def seconds_on(self, threads: int, batches: int) -> float:
-        """Seconds for so many batches, on so many threads."""
+    def call_samples(self) -> int:
+        """Samples of each seed for a call of a few milliseconds and at most a few megabytes.
+
+        Then threads wait for neither the interpreter nor the system.
+        """
+        trace_bytes = sum(hint.nbytes for hint in self.batch(0).hints.values()) / TRACES
+        traces = min(CALL_SECONDS / self.seconds(), CALL_BYTES / trace_bytes)
+        return max(1, int(traces / len(SEEDS)))
+
+    def seconds_on(self, threads: int, samples: int) -> float:
+        """Seconds for so many samples a call, and a fixed number of calls, on so many threads."""
 
         def work(k: int) -> None:
-            self.batch(k)  # dropped at once
+            self.batch(k, samples)  # dropped at once
 
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(work, range(threads)))
             begin = time.perf_counter()
-            list(pool.map(work, range(batches)))
+            list(pool.map(work, range(CALLS)))
             return time.perf_counter() - begin
 
 
@@ -245,12 +263,12 @@ def measure(
         if reference:
             seconds = reference.seconds(name, size, ours.reference_options(), budget / ROUNDS)
             theirs.append(seconds)
-    batches = max(8, int(OUR_SECONDS / mine[-1] / len(SEEDS) / SAMPLES))
+    samples = ours.call_samples()
     found: dict[str, Any] = {
         "name": name,
         "size": size,
         "traces_per_second": 1 / statistics.median(mine),
-        "two_threads": quiet.ratio(lambda threads: ours.seconds_on(threads, batches)),
+        "two_threads": quiet.ratio(lambda threads: ours.seconds_on(threads, samples)),
     }
     if theirs:
         found["reference_traces_per_second"] = 1 / statistics.median(theirs)
@@ -286,9 +304,12 @@ def summary(rows: list[dict[str, Any]], streams: list[dict[str, Any]]) -> dict[s
     return found
 
 
-def machine() -> dict[str, Any]:
-    from importlib.metadata import version
+def versions(*packages: str) -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    return {**found, **{package: metadata.version(package) for package in packages}}
 
+
+def machine() -> dict[str, Any]:
     cpu = platform.processor()
     if (info := Path("/proc/cpuinfo")).exists():
         names = [line for line in info.read_text().splitlines() if line.startswith("model name")]
@@ -300,21 +321,10 @@ def machine() -> dict[str, Any]:
         "cpu": cpu,
         "cores": os.cpu_count(),
         "load": os.getloadavg(),
-        "python": platform.python_version(),
-        "versions": {package: version(package) for package in ("numpy", "numba")},
+        "versions": versions("numpy", "numba"),
         "commit": commit.stdout.strip() or None,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-
-
-def reference_versions(python: str) -> dict[str, str]:
-    code = (
-        "import json, platform; from importlib.metadata import version;"
-        "print(json.dumps({'python': platform.python_version(),"
-        "**{p: version(p) for p in ('dm-clrs', 'numpy')}}))"
-    )
-    answer = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
-    return json.loads(answer.stdout)
 
 
 def print_tables(result: dict[str, Any]) -> None:
@@ -379,7 +389,7 @@ def main() -> None:
     result = {
         "command": "python benchmarks/data.py" + (" --reference PYTHON" if reference else ""),
         "machine": before,
-        "reference": reference_versions(options.reference) if reference else None,
+        "reference": reference.versions if reference else None,
         "summary": summary(rows, streams),
         "rows": rows,
         "streams": streams,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -105,7 +105,7 @@ class Protocol:
 
         raw = self._raw(size, samples, seeds, first, steps)
         made = make_views(
-            self.algorithm,
+            replace(self.algorithm, static_hints=self.moved_hints),
             raw,
             max_nodes=max_nodes,
             seeds=np.repeat(np.asarray(seeds, np.uint64), samples),
