@@ -387,7 +387,9 @@ def main() -> None:
     if reference:
         reference.close()
     result = {
-        "command": "python benchmarks/data.py" + (" --reference PYTHON" if reference else ""),
+        "command": "python benchmarks/data.py"
+        + (" --reference PYTHON" if reference else "")
+        + f" --budget {options.budget:g} --patience {options.patience:g}",
         "machine": before,
         "reference": reference.versions if reference else None,
         "summary": summary(rows, streams),
