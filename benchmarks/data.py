@@ -364,13 +364,15 @@ def main() -> None:
     parser.add_argument("--reference", default=known, help="a Python that has dm-clrs 2.0.3")
     parser.add_argument("--budget", type=float, default=3.0, help="seconds for each reference row")
     parser.add_argument("--patience", type=float, default=60.0, help="seconds to wait for quiet")
+    parser.add_argument("--fresh-memory", action="store_true", help="leave memory to the C library")
     parser.add_argument("--only", nargs="*", help="these algorithms only; nothing is stored")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
         return serve_reference()
 
-    if not KEEP_MEMORY.keys() <= os.environ.keys():  # the C library reads them as it starts
+    kept = options.fresh_memory or KEEP_MEMORY.keys() <= os.environ.keys()
+    if not kept:  # the C library reads them as it starts
         os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **KEEP_MEMORY})
     sys.path.insert(0, str(ROOT / "src"))
     from hint_relic.algorithms import ALGORITHMS
