@@ -16,5 +16,5 @@ def choose(kind: str, name: str, choices: Iterable[str]) -> str:
     if name in known:
         return name
     near = difflib.get_close_matches(name, known, n=1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    hint = f"; did you mean {near[0]!r}?" if near else "."
     raise UserError(f"unknown {kind} {name!r}{hint} Choose from: {', '.join(known)}")

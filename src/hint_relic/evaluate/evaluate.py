@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..model.network import Network
-from ..spec import Kind, Spec
+from ..spec import Spec
 from ..types import Batch
 from .score import Counts, count_hints, count_outputs, score
 
@@ -101,8 +101,3 @@ def _scores(spec: Spec, batch: Batch, outputs, steps) -> Scores:
         hints=overall,
         steps=by_step,
     )
-
-
-def is_error(spec: Spec, name: str) -> bool:
-    """Is a smaller score better? (Scalars are scored by their squared error.)"""
-    return spec[name].kind is Kind.SCALAR
