@@ -44,7 +44,7 @@ class Play:
 
 def play(options: Play) -> None:
     from .algorithms import get
-    from .play import Recording, page, predict, view_of
+    from .play import Recording, predict, render, view_of
     from .play.page import check
 
     get(options.name)
@@ -69,7 +69,7 @@ def play(options: Play) -> None:
                 )
                 for recording in recordings
             ]
-    write(options.out, page(recordings))
+    write(options.out, render(recordings))
     print(f"{options.out}: {recordings[0].trace.steps} steps of {options.name}")
     if options.open:
         import webbrowser

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .page import page
+from .page import render
 from .record import Prediction, Recording, predict
 from .view import view_of
 
-__all__ = ["Prediction", "Recording", "page", "predict", "view_of"]
+__all__ = ["Prediction", "Recording", "predict", "render", "view_of"]

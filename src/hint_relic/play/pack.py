@@ -62,7 +62,7 @@ class Pack:
         return {"at": at}
 
     def text(self) -> str:
-        return base64.b64encode(zlib.compress(b"".join(self.parts), 9)).decode("ascii")
+        return base64.b64encode(zlib.compress(b"".join(self.parts))).decode("ascii")
 
 
 def _steps(value: np.ndarray) -> np.ndarray:

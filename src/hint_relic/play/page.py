@@ -27,7 +27,7 @@ STAGES = (Stage.INPUT, Stage.HINT, Stage.OUTPUT)
 DRAWN = frozenset({"pos", "A", "adj"})  # inputs that are shown by the drawing itself
 
 
-def page(recordings: Sequence[Recording]) -> str:
+def render(recordings: Sequence[Recording]) -> str:
     """The page that plays a recording; a second one, of its view, is shown beside it.
 
     Predicted pair hints can be large. Where the page would be, their confidences are left out
@@ -90,14 +90,15 @@ def _recording(recording: Recording, pack: Pack, kept: frozenset[str]) -> dict[s
     }
     if "A" in trace.inputs:
         data.update(_edges(trace.inputs["A"]))
+    guess, sure = (said.hints, said.confidence) if said else ({}, {})
     data["hints"] = [
-        _array(name, field, trace.hints[name], pack, kept,
-               said and said.hints.get(name), said and said.confidence.get(name))
+        _array(name, field, trace.hints[name], pack, kept, guess.get(name), sure.get(name))
         for name, field in hints.items()
-    ]  # fmt: skip
+    ]
+    guess, sure = (said.outputs, said.output_confidence) if said else ({}, {})
     data["outputs"] = [
-        _array(name, field, np.asarray(trace.outputs[name])[None], pack, kept,
-               _row(said and said.outputs.get(name)), _row(said and said.output_confidence.get(name)))
+        _array(name, field, _row(trace.outputs[name]), pack, kept,
+               _row(guess.get(name)), _row(sure.get(name)))
         for name, field in outputs.items()
     ]  # fmt: skip
     share = accuracy(recording)
@@ -109,7 +110,8 @@ def _recording(recording: Recording, pack: Pack, kept: frozenset[str]) -> dict[s
     return data
 
 
-def _row(value: np.ndarray | None) -> np.ndarray | None:
+def _row(value: Any) -> Any:
+    """An output as the only step of it, if there is one."""
     return None if value is None else np.asarray(value)[None]
 
 

@@ -51,6 +51,7 @@ class ArrayStage {
     const used = Math.max(width, 1);
     const tall = this.lanes + rows * LANE + 4;
     this.root = svg("svg", { class: "stage", width: used, height: tall, role: "img" });
+    if (this.slot < 15) this.root.classList.add("many");
     this.left = Math.max(this.left, (used - n * this.slot + this.left) / 2);
     this.paths = this.arcs.map((field, k) =>
       Array.from({ length: n }, () => svg("path", { class: `pointer p${k % 3}` }, this.root)),
@@ -73,11 +74,11 @@ class ArrayStage {
     const zero = this.floor + (this.letters ? 0 : low * scale);
     const size = this.letters ? this.tall : Math.max(2, Math.abs(value) * scale);
     const y = value < 0 ? zero : zero - size;
-    svg("rect", { class: "bar", x, y, width: inner, height: size, rx: Math.min(3, inner / 4) }, group);
+    const bar = svg("rect", { class: "bar", x, y, width: inner, height: size, rx: Math.min(3, inner / 4) }, group);
     const middle = this.slot / 2;
     const text = this.letters ? told(this.letters, this.letters.truth[i]) : number(value);
     if (this.letters && this.slot >= 9) {
-      svg("text", { x: middle, y: this.floor - 9, text }, group);
+      svg("text", { x: middle, y: this.floor - 9, text, class: "letter" }, group);
     } else if (!this.letters && this.slot >= 26) {
       svg("text", { x: middle, y: y - 5, text, class: "quiet" }, group);
     }
@@ -86,7 +87,7 @@ class ArrayStage {
     }
     const flaw = svg("path", { class: "cross", d: cross(middle, this.floor - 7, Math.min(4, inner / 2)) }, group);
     svg("title", { text: `${recording.names[i]}: ${text}` }, group);
-    return { group, flaw, state: "" };
+    return { group, bar, flaw };
   }
 
   buildLanes(n) {
@@ -129,19 +130,19 @@ class ArrayStage {
     order.forEach((i, rank) => (x[i] = this.left + rank * this.slot));
     const middle = (i) => x[i] + this.slot / 2;
     const touched = new Set(this.marks.map((field) => side.values(field, t)[0]));
-    this.bars.forEach(({ group, flaw }, i) => {
+    this.bars.forEach(({ group, bar, flaw }, i) => {
       const wrong = Boolean(this.order) && side.wrong(this.order, t, i);
       move(group, x[i], 0);
       group.classList.toggle("touched", touched.has(i));
       group.classList.toggle("wrong", wrong);
       show(flaw, wrong);
-      if (this.order) set(group, "opacity", 0.35 + 0.65 * side.sure(this.order, t, i));
+      if (this.order) set(bar, "opacity", 0.25 + 0.75 * side.sure(this.order, t, i));
     });
     this.marks.forEach((field, k) => {
       const { y, group, ghost, mark, flaw } = this.markers[k];
       const wrong = side.wrong(field, t, 0);
       move(group, middle(side.values(field, t)[0]), y);
-      set(group, "opacity", 0.35 + 0.65 * side.sure(field, t, 0));
+      set(mark, "opacity", 0.25 + 0.75 * side.sure(field, t, 0));
       show(mark, !wrong);
       show(flaw, wrong);
       show(ghost, wrong);

@@ -86,4 +86,19 @@ class Side {
     for (let i = 0; i < field.width; i++) count += this.wrong(field, t, i);
     return count;
   }
+
+  // How far predicted numbers are from the true ones, on average.
+  error(field, t) {
+    const row = Math.min(t, field.steps - 1) * field.width;
+    let sum = 0;
+    for (let k = row; k < row + field.width; k++) sum += Math.abs(field.guess[k] - field.truth[k]);
+    return sum / field.width;
+  }
+
+  // In words, how good the prediction of a field is.
+  verdict(field, t) {
+    if (field.kind === "scalar") return `predicted, off by ${number(this.error(field, t))}`;
+    const flaws = this.countWrong(field, t);
+    return flaws ? `predicted, ${flaws} wrong` : "predicted";
+  }
 }

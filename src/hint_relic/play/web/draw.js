@@ -39,8 +39,8 @@ function number(x) {
   if (Number.isNaN(x)) return "?";
   const size = Math.abs(x);
   if (size >= 1e5) return x.toExponential(1);
-  if (Math.abs(x - Math.round(x)) < 5e-4) return String(Math.round(x)).replace("-0", "0");
-  return x.toFixed(size < 10 ? 2 : size < 100 ? 1 : 0);
+  const text = x.toFixed(Math.abs(x - Math.round(x)) < 5e-4 || size >= 100 ? 0 : size < 10 ? 2 : 1);
+  return Number(text) === 0 ? "0" : text;
 }
 
 const LETTERS = "ACGT";

@@ -29,7 +29,7 @@ class GraphStage {
   build(width) {
     const { nodes: n, edges = [] } = this.side.recording;
     const size = Math.min(width, n > MANY ? 560 : 420);
-    const r = n <= 10 ? 15 : n <= MANY ? 11 : 6;
+    const r = !this.side.recording.edges ? 8 : n <= 10 ? 15 : n <= MANY ? 11 : n <= 64 ? 8 : 5;
     this.r = r;
     const [across, down] = [r + (n > MANY ? 24 : 48), r + 22];
     const tall = size - 2 * (across - down);
@@ -39,7 +39,7 @@ class GraphStage {
     ]);
     this.centre = [size / 2, tall / 2];
     this.root = svg("svg", { class: "stage", width: size, height: tall, role: "img" });
-    if (edges.length > 80) this.root.classList.add("many");
+    if (n > MANY) this.root.classList.add("many");
     this.edges = edges.map((edge) => this.edge(edge));
     this.extra = svg("path", { class: "edge wrong" }, this.root);
     this.arrows = this.pointers.map((field, k) =>
@@ -74,7 +74,7 @@ class GraphStage {
       svg("circle", { class: `ring r${k}`, cx: x, cy: y, r: this.r + 3.5 + 3.5 * k }, group),
     );
     const body = svg("circle", { class: "body", cx: x, cy: y, r: this.r }, group);
-    svg("text", { x, y, text: this.r > 8 ? recording.names[i] : "" }, group);
+    svg("text", { x, y, text: this.r > 5 ? recording.names[i] : "" }, group);
     const marks = svg("text", this.outside(x, y), group);
     const at = this.r * 0.8;
     const flaw = svg("path", { class: "cross", d: cross(x + at, y - at, this.r > 8 ? 4 : 3) }, group);
@@ -103,7 +103,7 @@ class GraphStage {
     const values = new Map(this.nodeFields.map((field) => [field, side.values(field, t)]));
     this.nodes.forEach(({ rings, body, marks, flaw, title }, i) => {
       const state = this.colour ? `c${values.get(this.colour)[i]}` : this.fill && values.get(this.fill)[i] > 0 ? "on" : "";
-      set(body, "class", `body ${state}`);
+      set(body, "class", `body ${state}${tags[i].length ? " marked" : ""}`);
       rings.forEach((ring, k) => ring.classList.toggle("on", values.get(this.rings[k])[i] > 0));
       const amount = this.amount ? [number(values.get(this.amount)[i])] : [];
       setText(marks, [...tags[i], ...amount].join(" "));

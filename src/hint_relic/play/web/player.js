@@ -139,11 +139,13 @@ class Player {
     const thing = first.at ? "node" : "item";
     const parts = [`${plural(first.nodes, thing)}, ${plural(first.steps, "step")}`];
     if (header.source) parts.push(`predicted by ${header.source}`);
-    if (view) parts.push(`beside its view of ${plural(view.nodes, thing)}: the same up to step ${view.until} by construction, new ones are marked +`);
+    if (view) parts.push(`beside its view of ${plural(view.nodes, thing)}, new ones marked +; in training its steps count as the input's up to step ${view.until}, the dashed line`);
     byId("about").textContent = parts.join("; ");
+    const timeline = { accuracy: "the share of right values", changes: "how many values each step changes" };
+    byId("help").textContent += ` The timeline shows ${timeline[this.line.of]}.`;
     const notes = [];
     if (this.line.of === "accuracy") {
-      notes.push("✕ marks what is wrong, paler is less sure, underlined has just changed. Step 0 is given to the network. The timeline shows the share of right values: the mean over hints; numbers are shown but not judged.");
+      notes.push("✕ marks what is wrong, paler is less sure, underlined has just changed. Step 0 is given to the network. The share of right values is the mean over hints; numbers are shown but not judged.");
     } else if (header.source) notes.push("This network shows no hints, only its answer.");
     const lost = { guess: "predictions", sure: "confidences" };
     for (const what of header.left_out) notes.push(`To keep this page small, the ${lost[what]} of hints over pairs of nodes are left out.`);
@@ -180,7 +182,7 @@ class Player {
     byId("mistake").addEventListener("click", () => this.nextMistake());
     byId("mistake").hidden = !this.line.values.some((value, t) => this.isMistake(t));
     const speeds = byId("speed");
-    for (const speed of SPEEDS) make("option", { value: speed, text: `${speed} a second` }, speeds);
+    for (const speed of SPEEDS) make("option", { value: speed, text: `${speed}/s` }, speeds);
     speeds.value = this.speed;
     speeds.addEventListener("change", () => this.setSpeed(Number(speeds.value)));
     this.setSpeed(this.speed);

@@ -60,20 +60,18 @@ class NodeTable {
     for (const { field, side, note, cells } of this.rows) {
       const now = side.values(field, t);
       const before = side.values(field, Math.max(0, t - 1));
-      let flaws = 0;
       cells.forEach((cell, i) => {
         const wrong = side.wrong(field, t, i);
-        flaws += wrong;
         setText(cell, told(field, now[i], this.recording.names));
         const classes = [];
         if (wrong) classes.push("wrong");
         if (side.predicted && field.sure) classes.push("sure");
-        if (now[i] !== before[i] && !(now[i] !== now[i])) classes.push("changed");
+        if (now[i] !== before[i] && !Number.isNaN(now[i])) classes.push("changed");
         if (field.kind === "mask" && now[i] === 0) classes.push("zero");
         set(cell, "class", classes.join(" "));
         if (side.predicted && field.sure) cell.style.setProperty("--sure", side.sure(field, t, i).toFixed(2));
       });
-      if (side.predicted) setText(note, `predicted${flaws ? `, ${flaws} wrong` : ""}`);
+      if (side.predicted) setText(note, side.verdict(field, t));
     }
   }
 }
@@ -98,7 +96,7 @@ class PairMap {
 
   build() {
     const n = this.recording.nodes;
-    this.cell = n <= 10 ? 26 : Math.max(3, Math.floor(280 / n));
+    this.cell = n <= 10 ? 26 : Math.max(3, Math.floor((n <= 24 ? 280 : 384) / n));
     const ratio = window.devicePixelRatio || 1;
     for (const { canvas } of this.maps) {
       canvas.width = canvas.height = n * this.cell * ratio;
@@ -120,8 +118,8 @@ class PairMap {
     const colours = getComputedStyle(document.documentElement);
     const [ink, truth, wrong] = ["--ink", "--truth", "--wrong"].map((x) => colours.getPropertyValue(x));
     for (const { side, canvas, note } of this.maps) {
-      const flaws = this.paint(canvas.getContext("2d"), side, t, { ink, truth, wrong });
-      const who = this.field.guess ? (side.predicted ? `predicted, ${flaws} wrong` : "true") : "";
+      this.paint(canvas.getContext("2d"), side, t, { ink, truth, wrong });
+      const who = side.predicted ? side.verdict(this.field, t) : this.field.guess ? "true" : "";
       setText(note, who && ` ${who}`);
       set(canvas, "aria-label", `${this.field.name}, ${who || "a value for each pair of nodes"}`);
     }
@@ -132,7 +130,6 @@ class PairMap {
     const n = this.recording.nodes;
     const values = side.values(field, t);
     const texts = cell >= 20 && field.kind !== "mask";
-    let flaws = 0;
     pen.globalAlpha = 1;
     pen.clearRect(0, 0, n * cell, n * cell);
     pen.font = "10px system-ui, sans-serif";
@@ -144,19 +141,18 @@ class PairMap {
       const strength = Math.min(1, Math.max(0, this.weight(values[k])));
       pen.globalAlpha = (texts ? 0.45 : 0.9) * strength * (0.3 + 0.7 * side.sure(field, t, k));
       pen.fillStyle = truth;
-      pen.fillRect(x, y, cell - (cell > 6), cell - (cell > 6));
+      const flawed = side.wrong(field, t, k);
+      if (!flawed || cell > 10) pen.fillRect(x, y, cell - (cell > 6), cell - (cell > 6));
       pen.globalAlpha = 1;
       if (texts) {
         pen.fillStyle = ink;
         pen.fillText(told(field, values[k], this.recording.names), x + cell / 2, y + cell / 2);
       }
-      if (side.wrong(field, t, k)) {
-        flaws += 1;
+      if (flawed) {
         pen.strokeStyle = wrong;
-        pen.lineWidth = cell > 10 ? 1.5 : 1;
-        pen.stroke(new Path2D(cross(x + cell / 2, y + cell / 2, cell / 2 - 1)));
+        pen.lineWidth = cell > 10 ? 1.5 : 1.2;
+        pen.stroke(new Path2D(cross(x + cell / 2, y + cell / 2, cell / 2 - 0.5)));
       }
     }
-    return flaws;
   }
 }
