@@ -6,9 +6,9 @@ from hint_relic.config import ModelConfig, TrainConfig
 from hint_relic.train.loop import train
 
 TINY = TrainConfig(
-    algorithm="insertion_sort",
+    algorithm="bfs",
     steps=2,
-    seeds=2,
+    seeds=1,
     sizes=(4,),
     report_every=2,
     validate_every=2,
@@ -20,7 +20,7 @@ TINY = TrainConfig(
 
 @pytest.fixture(scope="session")
 def tiny_run(tmp_path_factory):
-    """The folder of a run that has hardly begun to learn insertion sort."""
+    """The folder of a run that has hardly begun to learn breadth-first search."""
     folder = tmp_path_factory.mktemp("play") / "tiny"
     train(TINY, folder)
     return folder

@@ -156,12 +156,12 @@ def test_what_is_wrong_is_marked_in_words_and_shapes(name, shown):
 
 
 def test_a_trained_network_beside_the_truth(shown, tiny_run):
-    run = trace("insertion_sort", 6)
+    run = trace("bfs", 6)
     page = shown(Recording(run, predict(run, tiny_run), "tiny"))
     page.press("ArrowRight")
     assert page.evaluate("document.getElementById('status').value").endswith("% right")
     assert "predicted by tiny" in page.evaluate("document.getElementById('about').textContent")
-    assert page.evaluate("document.querySelectorAll('td.sure').length") == 12  # a hint, an output
+    assert page.evaluate("document.querySelectorAll('td.sure').length") == 18  # hints, output
 
 
 def test_the_view_beside_the_input(shown):

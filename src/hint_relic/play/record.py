@@ -141,7 +141,7 @@ def predict(trace: Trace, folder: Path, weights: str = "best") -> Prediction:
         return found.hints, outputs
 
     hints, outputs = jax.device_get(run(sample))
-    return _prediction(trace, hints, outputs)
+    return assembled(trace, hints, outputs)
 
 
 def _confidence(field: Field, logits):
@@ -156,7 +156,7 @@ def _confidence(field: Field, logits):
     return jax.nn.softmax(logits).max(-1)
 
 
-def _prediction(trace: Trace, hints: dict, outputs: dict) -> Prediction:
+def assembled(trace: Trace, hints: dict, outputs: dict) -> Prediction:
     """Row t of `hints` is about step t + 1: shift it, and put the given first step before it."""
     guesses, sure = {}, {}
     for name, (guess, confidence) in hints.items():

@@ -74,7 +74,8 @@ class ArrayStage {
     const zero = this.floor + (this.letters ? 0 : low * scale);
     const size = this.letters ? this.tall : Math.max(2, Math.abs(value) * scale);
     const y = value < 0 ? zero : zero - size;
-    const bar = svg("rect", { class: "bar", x, y, width: inner, height: size, rx: Math.min(3, inner / 4) }, group);
+    const rx = Math.min(3, inner / 4);
+    const bar = svg("rect", { class: "bar", x, y, width: inner, height: size, rx }, group);
     const middle = this.slot / 2;
     const text = this.letters ? told(this.letters, this.letters.truth[i]) : number(value);
     if (this.letters && this.slot >= 9) {
@@ -85,7 +86,8 @@ class ArrayStage {
     if (this.slot >= 15) {
       svg("text", { x: middle, y: this.floor + 14, text: recording.names[i], class: "quiet" }, group);
     }
-    const flaw = svg("path", { class: "cross", d: cross(middle, this.floor - 7, Math.min(4, inner / 2)) }, group);
+    const mark = cross(middle, this.floor - 7, Math.min(4, inner / 2));
+    const flaw = svg("path", { class: "cross", d: mark }, group);
     svg("title", { text: `${recording.names[i]}: ${text}` }, group);
     return { group, bar, flaw };
   }

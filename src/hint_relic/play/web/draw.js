@@ -70,10 +70,11 @@ function arrow([ax, ay], [bx, by], r, bend, head) {
   const [ex, ey] = unit(bx - cx, by - cy);
   const from = [ax + sx * r, ay + sy * r];
   const to = [bx - ex * (r + 1), by - ey * (r + 1)];
+  const at = (x, y) => `${x.toFixed(1)} ${y.toFixed(1)}`;
   const wing = (side) =>
-    `${(to[0] - head * (ex + side * ey * 0.6)).toFixed(1)} ${(to[1] - head * (ey - side * ex * 0.6)).toFixed(1)}`;
-  const path = `M${from[0].toFixed(1)} ${from[1].toFixed(1)}Q${cx.toFixed(1)} ${cy.toFixed(1)} ${to[0].toFixed(1)} ${to[1].toFixed(1)}`;
-  const tip = head ? `M${wing(1)}L${to[0].toFixed(1)} ${to[1].toFixed(1)}L${wing(-1)}` : "";
+    at(to[0] - head * (ex + side * ey * 0.6), to[1] - head * (ey - side * ex * 0.6));
+  const path = `M${at(...from)}Q${at(cx, cy)} ${at(...to)}`;
+  const tip = head ? `M${wing(1)}L${at(...to)}L${wing(-1)}` : "";
   const middle = [(ax + 2 * cx + bx) / 4, (ay + 2 * cy + by) / 4];
   return { path: path + tip, middle };
 }

@@ -4,7 +4,7 @@ const MANY = 24; // nodes or weights beyond which the drawing leaves text out
 
 class GraphStage {
   constructor(host, side, hidden) {
-    Object.assign(this, { host, side, hidden });
+    Object.assign(this, { host, side, hidden, truth: new Side(side.recording, false) });
     const { inputs, hints, edges } = side.recording;
     const nodes = hints.filter(isNode);
     this.nodeFields = nodes;
@@ -59,7 +59,7 @@ class GraphStage {
     const { path, middle } = arrow(from, to, this.r, directed ? 0.06 : 0, head);
     const line = svg("path", { class: "edge", d: path }, this.root);
     if (weight !== undefined && edges.length <= MANY) {
-      const shift = (a, b) => a + 0.3 * (b - a);
+      const shift = (a, b) => a + 0.38 * (b - a);
       const [x, y] = directed ? middle : [shift(from[0], to[0]), shift(from[1], to[1])];
       svg("text", { class: "quiet halo", x, y: y + 4, text: number(weight) }, this.root);
     }
@@ -102,17 +102,21 @@ class GraphStage {
     }
     const values = new Map(this.nodeFields.map((field) => [field, side.values(field, t)]));
     this.nodes.forEach(({ rings, body, marks, flaw, title }, i) => {
-      const state = this.colour ? `c${values.get(this.colour)[i]}` : this.fill && values.get(this.fill)[i] > 0 ? "on" : "";
+      const filled = this.fill && values.get(this.fill)[i] > 0 ? "on" : "";
+      const state = this.colour ? `c${values.get(this.colour)[i]}` : filled;
       set(body, "class", `body ${state}${tags[i].length ? " marked" : ""}`);
       rings.forEach((ring, k) => ring.classList.toggle("on", values.get(this.rings[k])[i] > 0));
       const amount = this.amount ? [number(values.get(this.amount)[i])] : [];
       setText(marks, [...tags[i], ...amount].join(" "));
       const flaws = this.nodeFields.filter((field) => side.wrong(field, t, i));
       show(flaw, flaws.length > 0);
-      const said = flaws.map((field) => `${field.name} should be ${told(field, field.truth[Math.min(t, field.steps - 1) * field.width + i], names)}`);
+      const truth = (field) => told(field, this.truth.values(field, t)[i], names);
+      const said = flaws.map((field) => `${field.name} should be ${truth(field)}`);
       setText(title, [names[i], ...said].join("; "));
     });
-    this.pointers.forEach((field, k) => this.showPointer(field, k, values.get(field), t, hidden.has(field.name)));
+    this.pointers.forEach((field, k) => {
+      this.showPointer(field, k, values.get(field), t, hidden.has(field.name));
+    });
     if (this.edgeMask) this.showEdges(t);
   }
 

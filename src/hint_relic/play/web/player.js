@@ -139,16 +139,26 @@ class Player {
     const thing = first.at ? "node" : "item";
     const parts = [`${plural(first.nodes, thing)}, ${plural(first.steps, "step")}`];
     if (header.source) parts.push(`predicted by ${header.source}`);
-    if (view) parts.push(`beside its view of ${plural(view.nodes, thing)}, new ones marked +; in training its steps count as the input's up to step ${view.until}, the dashed line`);
+    if (view) {
+      parts.push(`beside its view of ${plural(view.nodes, thing)}, new ones marked +`);
+      parts.push(`in training its steps count as the input's up to step ${view.until}, the dashed line`);
+    }
     byId("about").textContent = parts.join("; ");
     const timeline = { accuracy: "the share of right values", changes: "how many values each step changes" };
     byId("help").textContent += ` The timeline shows ${timeline[this.line.of]}.`;
     const notes = [];
     if (this.line.of === "accuracy") {
-      notes.push("✕ marks what is wrong, paler is less sure, underlined has just changed. Step 0 is given to the network. The share of right values is the mean over hints; numbers are shown but not judged.");
-    } else if (header.source) notes.push("This network shows no hints, only its answer.");
+      notes.push(
+        "✕ marks what is wrong, paler is less sure, underlined has just changed. Step 0 is given to " +
+          "the network. The share of right values is the mean over hints; numbers are not judged.",
+      );
+    } else if (header.source) {
+      notes.push("This network shows no hints, only its answer.");
+    }
     const lost = { guess: "predictions", sure: "confidences" };
-    for (const what of header.left_out) notes.push(`To keep this page small, the ${lost[what]} of hints over pairs of nodes are left out.`);
+    for (const what of header.left_out) {
+      notes.push(`To keep this page small, ${lost[what]} of hints over pairs of nodes are left out.`);
+    }
     for (const text of notes) make("p", { class: "note", text }, document.querySelector("header"));
   }
 
@@ -193,10 +203,11 @@ class Player {
   }
 
   key(event) {
-    const { target, key } = event;
-    if (event.ctrlKey || event.metaKey || event.altKey || target.matches("select")) return;
-    if (key === " " && target.matches("button, input[type=checkbox], summary")) return;
-    if (key.startsWith("Arrow") && target.matches(".scroll:focus-visible")) return;
+    const { key } = event;
+    const on = (selector) => event.target instanceof Element && event.target.matches(selector);
+    if (event.ctrlKey || event.metaKey || event.altKey || on("select")) return;
+    if (key === " " && on("button, input[type=checkbox], summary")) return;
+    if (key.startsWith("Arrow") && on(".scroll:focus-visible")) return;
     const leap = event.shiftKey ? LEAP : 1;
     const act = {
       " ": () => this.toggle(),
@@ -279,7 +290,8 @@ class Player {
     const slider = byId("step");
     slider.value = this.t;
     const value = this.line.values[this.t];
-    const share = this.line.of === "accuracy" && value !== null && value !== undefined ? `, ${(value / 10).toFixed(1)} % right` : "";
+    const known = this.line.of === "accuracy" && Number.isFinite(value);
+    const share = known ? `, ${(value / 10).toFixed(1)} % right` : "";
     const text = `Step ${this.t} of ${this.steps - 1}${share}`;
     slider.setAttribute("aria-valuetext", text);
     setText(byId("status"), text);
