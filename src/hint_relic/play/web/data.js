@@ -97,7 +97,7 @@ class Side {
 
   // In words, how good the prediction of a field is.
   verdict(field, t) {
-    if (field.kind === "scalar") return `predicted, off by ${number(this.error(field, t))}`;
+    if (field.kind === "scalar") return `predicted, off by ${this.error(field, t).toPrecision(2)}`;
     const flaws = this.countWrong(field, t);
     return flaws ? `predicted, ${flaws} wrong` : "predicted";
   }
