@@ -217,7 +217,8 @@ class Bundle:
         self._node = Together(self._all("node"))
         self._pooled = Together(self._all("pooled"))
         self._graph = Together(self._all("graph"))
-        self._edge = Together([Linear(x.weight[:hidden], x.bias).after(edge) for x in over_edges])
+        read = [Linear(x.weight[:hidden], x.bias).after(edge) for x in over_edges]
+        self._edge = Together(read, constant=True)
         self._messages = [x.weight[hidden:] for x in over_edges]
 
     def _all(self, source: str) -> list[Linear]:

@@ -51,15 +51,25 @@ class Linear(eqx.Module):
 
 
 class Together:
-    """Linear layers over the same input, run as one product."""
+    """Linear layers over the same input, run as one product.
 
-    def __init__(self, layers: Sequence[Linear]):
+    constant: whether the input's last channel is always one. The biases are then its weights, so
+    that their gradients come out of the product too instead of a sum over everything.
+    """
+
+    def __init__(self, layers: Sequence[Linear], *, constant: bool = False):
         self.widths = [layer.bias.shape[0] for layer in layers]
-        if layers:
-            self.joint = Linear(
-                jnp.concatenate([layer.weight for layer in layers], axis=1),
-                jnp.concatenate([layer.bias for layer in layers]),
-            )
+        if not layers:
+            return
+        weight = jnp.concatenate([layer.weight for layer in layers], axis=1)
+        bias = jnp.concatenate([layer.bias for layer in layers])
+        self.weight = weight.at[-1].add(bias) if constant else weight
+        self.bias = None if constant else bias
+
+    def joint(self, x: Float[Array, "... inputs"]) -> Float[Array, "... outputs"]:
+        """The results of all layers, side by side."""
+        out = x @ self.weight
+        return out if self.bias is None else out + self.bias
 
     def split(self, joint: Float[Array, "... outputs"]) -> tuple[Array, ...]:
         """The results of the single layers from that of all of them."""

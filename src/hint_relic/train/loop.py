@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..config import TrainConfig
+from ..config import Padding, TrainConfig
 from ..data import Protocol, Stream
 from ..data.shape import single_precision, trim
 from ..data.splits import SPLITS, split
@@ -142,6 +142,8 @@ def stream_for(config: TrainConfig, task: Task, start: int = 0) -> Stream:
         seeds=config.seed_list,
         start=start,
         view=config.view if config.objective.needs_views else None,
+        one_shape=config.padding is Padding.LARGEST
+        or (config.padding is Padding.AUTO and jax.default_backend() != "cpu"),
     )
 
 
