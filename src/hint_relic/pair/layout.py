@@ -12,7 +12,7 @@ import numpy as np
 LINE = 16  # of text within a box
 STEP = 52  # from one box to the next
 RADIUS = 15  # of a node
-GAP = 4  # between a node and an arrow
+GAP = 3  # between a node and an arrow
 MARGIN = 26  # around a circle or a plane, for loops and marks
 
 Point = tuple[float, float]
@@ -83,7 +83,7 @@ def _towards(start: Point, aim: Point, by: float) -> Point:
 
 
 def circle(nodes: int) -> Layout:
-    radius = max(135.0, nodes * 2.7 * RADIUS / (2 * np.pi))
+    radius = max(135.0, nodes * 4 * RADIUS / (2 * np.pi))
     centre = radius + MARGIN + RADIUS
     angles = 2 * np.pi * np.arange(nodes) / nodes - np.pi / 2
     outward = [(float(np.cos(a)), float(np.sin(a))) for a in angles]

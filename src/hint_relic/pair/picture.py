@@ -23,7 +23,14 @@ HEAD = 28  # of a panel, for its name
 BEND = 0.16  # of pointers, so that they don't lie on the edges
 LETTER = 6.9  # the width of one in the caption, about
 
-COLOURS = {"input": "#1d4ed8", "view": "#047857", "negative": "#dc2626", "state": "#94a3b8"}
+ARROWS = {  # as the lines in STYLE
+    "input": "#1d4ed8",
+    "view": "#047857",
+    "negative": "#dc2626",
+    "state": "#94a3b8",
+    "edge": "#94a3b8",
+    "added": "#c084fc",
+}
 STYLE = """
 text { font: 13px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; fill: #0f172a }
 .title { font-size: 16px; font-weight: 600 }
@@ -92,7 +99,7 @@ def _caption(pair: Pair, term: Contrast | None) -> str:
 
 
 def _arrowheads() -> Iterator[str]:
-    for name, colour in {**COLOURS, "edge": "#94a3b8", "added": "#c084fc"}.items():
+    for name, colour in ARROWS.items():
         size = 4 if name in ("input", "view") else 7
         yield (
             f'<marker id="to-{name}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="{size}" '
@@ -190,7 +197,7 @@ class Panel:
                 told += f", {name} = {int(self.inputs[name])}"
             elif field.location is Location.GRAPH:
                 told += f", {name} = {number(float(self.inputs[name]))}"
-        if isinstance(self.grid, Row):
+        if isinstance(self.grid, Row) and not self.in_view:
             told += f"; in each box {', '.join(self.values)} and the node's number"
         return told
 
