@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import tyro
 
+from .cli_augment import Augment, augment
 from .cli_train import Evaluate, Train, evaluate, train, train_defaults
 from .errors import UserError, choose
 from .terminal import Flag, Whole, ask, console, explain, option, print_json, progress
@@ -230,6 +231,7 @@ COMMANDS = {
     "algorithms": Command(Algorithms, algorithms),
     "trace": Command(Trace, trace),
     "export": Command(Export, export),
+    "augment": Command(Augment, augment),
     "train": Command(Train, train, train_defaults),
     "evaluate": Command(Evaluate, evaluate),
     "demo": Command(Demo, demo),
