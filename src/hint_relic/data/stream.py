@@ -30,7 +30,8 @@ class Stream:
 
     With `view`, each item is a `Paired` of a batch and its views, which have one node more than
     the largest size. With `one_shape` all batches have room for as many nodes and steps as the
-    largest, so that one program fits them all. Memory: at most `ahead` finished batches wait, and each thread works on one.
+    largest, so that one program fits them all. Memory: at most `ahead` finished batches wait, and
+    each thread works on one.
     """
 
     def __init__(

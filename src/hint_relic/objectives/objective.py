@@ -16,7 +16,7 @@ from ..model.network import Network, Seen, to_problems
 from ..spec import Kind, Location
 from ..types import Batch, Paired, Problem, View
 from .borrowed import borrow, old_nodes
-from .relic import Terms, category_terms, edge_pointer_terms, pointer_terms
+from .relic import Terms, category_terms, edge_pointer_terms, pointer_terms, project
 from .supervised import (
     Tally,
     at_step,
@@ -104,8 +104,9 @@ def _tallies(
     index, old = jax.vmap(partial(old_nodes, nodes=nodes))(view.places, live)
 
     def observe(t: Array, seen: Seen) -> dict[str, Tally]:
-        on_input = jax.tree.map(lambda x: x[:samples], seen)
-        on_view = jax.tree.map(lambda x: x[samples:], seen)
+        compared = _compared(network, contrasted, seen, config)
+        on_input = jax.tree.map(lambda x: x[:samples], (seen.predicted, compared))
+        on_view = jax.tree.map(lambda x: x[samples:], (seen.predicted, compared))
         each = jax.vmap(partial(_at_one_step, network, config, contrasted, t))
         return each(on_input, on_view, Known(batch, view, live, view_live, index, old))
 
@@ -114,6 +115,23 @@ def _tallies(
     )
     of_outputs = jax.vmap(partial(output_tallies, spec))(outputs, batch.outputs, live)
     return of_outputs | jax.tree.map(lambda x: x.sum(0), seen)
+
+
+def _compared(
+    network: Network, contrasted: tuple[str, ...], seen: Seen, config: ObjectiveConfig
+) -> dict[str, Any]:
+    """What is compared between input and view, of each contrasted hint: its projection `h(f)`;
+    of an edge pointer its representation, whose n*n*n pairs are projected a row at a time."""
+    out = {}
+    for name in contrasted:
+        field = network.spec[name]
+        represented = seen.representations[name]
+        if field.kind is Kind.CATEGORICAL:
+            represented = seen.node
+        if field.location is Location.NODE:
+            represented = project(network.projections[name], represented, config.normalise)
+        out[name] = represented
+    return out
 
 
 class Known(NamedTuple):
@@ -131,29 +149,32 @@ class Known(NamedTuple):
     old: Array
 
 
+Step = tuple[dict[str, Array], dict[str, Any]]  # predictions, and what is compared, by hint
+
+
 def _at_one_step(
     network: Network,
     config: ObjectiveConfig,
     contrasted: tuple[str, ...],
     t: Array,
-    on_input: Seen,
-    on_view: Seen,
+    on_input: Step,
+    on_view: Step,
     known: Known,
 ) -> dict[str, Tally]:
     """All tallies of one sample at one step."""
     spec, (sample, view, live, *_) = network.spec, known
     until = jnp.minimum(view.until, sample.lengths - 1)
+    now = at_step(sample.hints, t + 1)
     out: dict[str, Tally] = {}
     if config.hints:
-        out |= hint_tallies(spec, on_input.predicted, sample.hints, t, sample.lengths - 1, live)
-    now = at_step(sample.hints, t + 1)
+        out |= hint_tallies(spec, on_input[0], sample.hints, t, sample.lengths - 1, live)
     if config.view_hints:
         borrowed = {k: borrow(spec[k], v, view.places, known.index)[None] for k, v in now.items()}
-        tallies = hint_tallies(spec, on_view.predicted, borrowed, t, until, known.old)
+        tallies = hint_tallies(spec, on_view[0], borrowed, t, until, known.old)
         out |= {f"view/{k}": v for k, v in tallies.items()}
     if config.contrastive:
         for name in contrasted:
-            terms = _terms(network, name, on_input, on_view, now, known, config)
+            terms = _terms(network, name, on_input[1][name], on_view[1][name], now, known, config)
             counts = (t + 1 <= until) & (live[:, None] & live if terms.kl.ndim == 2 else live)
             number = jnp.sum(counts, dtype=jnp.float32)
             for kind, values in (("contrastive", terms.contrastive), ("kl", terms.kl)):
@@ -166,37 +187,22 @@ def _at_one_step(
 def _terms(
     network: Network,
     name: str,
-    on_input: Seen,
-    on_view: Seen,
+    of_input: Any,
+    of_view: Any,
     now: dict[str, Array],
     known: Known,
     config: ObjectiveConfig,
 ) -> Terms:
     """The paper's terms for one hint at one step."""
-    field, projection, view = network.spec[name], network.projections[name], known.view
+    field, places = network.spec[name], known.view.places
     truth = stored(name, field, now)
     if field.kind is Kind.CATEGORICAL:
-        borrowed = borrow(field, truth, view.places, known.index)
-        of_view = jnp.where(known.old, borrowed, view.start[name])
-        return category_terms(
-            projection,
-            on_input.node,
-            on_view.node,
-            truth,
-            of_view,
-            view.places,
-            known.live,
-            known.view_live,
-            config,
-        )
-    terms = edge_pointer_terms if field.location is Location.EDGE else pointer_terms
-    return terms(
-        projection,
-        on_input.representations[name],
-        on_view.representations[name],
-        truth,
-        view.places,
-        known.live,
-        known.view_live,
-        config,
-    )
+        borrowed = borrow(field, truth, places, known.index)
+        of_new = jnp.where(known.old, borrowed, known.view.start[name])
+        truths: tuple[Array, ...] = (truth, of_new)
+        terms: Any = category_terms
+    else:
+        truths, terms = (truth,), pointer_terms
+        if field.location is Location.EDGE:
+            terms = partial(edge_pointer_terms, network.projections[name])
+    return terms(of_input, of_view, *truths, places, known.live, known.view_live, config)
