@@ -1,0 +1,74 @@
+"""JSON files that others wrote: read with suspicion, complained about in one line."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+
+class UnreadableError(Exception):
+    """A file that can't be read, or does not hold what it should; the line to show for it."""
+
+
+def load(file: Path, kind: type = dict) -> Any:
+    """A JSON file of the kind expected; None where there is none."""
+    try:
+        value = json.loads(file.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, RecursionError) as error:
+        raise UnreadableError(f"{file.name} can't be read: {_told(error)}") from None
+    if not isinstance(value, kind):
+        raise UnreadableError(f"{file.name} does not hold an object")
+    return value
+
+
+def load_lines(file: Path) -> tuple[list[dict[str, Any]], int]:
+    """The objects of a file of JSON lines, and how many lines are something else."""
+    try:
+        lines = file.read_bytes().splitlines()
+    except FileNotFoundError:
+        return [], 0
+    except OSError as error:
+        raise UnreadableError(f"{file.name} can't be read: {_told(error)}") from None
+    records = []
+    for line in lines:
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict):
+            records.append(value)
+    return records, len(lines) - len(records)
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return error.strerror or type(error).__name__
+    return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+
+
+def number(value: Any, where: str) -> float:
+    if type(value) not in (int, float) or not math.isfinite(value):
+        raise UnreadableError(f"{where} is not a number")
+    return float(value)
+
+
+def numbers(values: Any, where: str) -> list[float]:
+    if not isinstance(values, list):
+        raise UnreadableError(f"{where} is not a list")
+    return [number(value, where) for value in values]
+
+
+def whole(value: Any, where: str) -> int:
+    if type(value) is not int or value < 0:
+        raise UnreadableError(f"{where} is not a whole number")
+    return value
+
+
+def text(value: Any, where: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise UnreadableError(f"{where} is not a name")
+    return value
