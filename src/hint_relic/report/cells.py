@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UserError
-from .files import UnreadableError, load, load_lines, numbers, text, whole
+from .files import UnreadableError, is_number, load, load_lines, numbers, text, whole
 
 WEIGHTS = {
     "best": "best on validation",
@@ -220,7 +220,7 @@ def _with_outcome(cell: Cell, folder: Path, notes: list[str]) -> Cell:
             if error is not None:
                 notes.append("an earlier attempt failed: " + _failure(error))
             asked = cell.config.get("steps")
-            if isinstance(asked, int) and done.updates is not None and asked > done.updates:
+            if is_number(asked) and done.updates is not None and asked > done.updates:
                 notes.append(f"the result is of {done.updates} updates; {asked} are asked for now")
             return done
     except UnreadableError as problem:
@@ -268,8 +268,7 @@ def _measured(values: Any) -> dict[str, Any]:
     """The finite numbers among measured values."""
     if not isinstance(values, dict):
         return {}
-    kinds = (int, float)
-    return {k: v for k, v in values.items() if type(v) in kinds and math.isfinite(v)}
+    return {k: v for k, v in values.items() if is_number(v)}
 
 
 def _score(values: Any, where: str) -> Score:

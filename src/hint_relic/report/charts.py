@@ -102,7 +102,7 @@ def thinned(curve: Curve) -> int:
     return max(1, -(-max(len(curve.plain), len(curve.average)) // MOST_POINTS))
 
 
-def learning(curve: Curve, last: int, label: str) -> Markup:
+def learning(curve: Curve, last: float, label: str) -> Markup:
     """Plain and averaged weights over updates: the mean as a line, the seeds' range at each point.
 
     Lines only join what was recorded; nothing is drawn before the first point.

@@ -8,6 +8,7 @@ from typing import Any
 from .cells import WEIGHTS, Cell, Evaluation, State
 from .charts import along, learning, thinned
 from .compare import shortfalls
+from .files import is_number
 from .gather import Findings
 from .layout import layout
 from .markup import Markup, tag
@@ -35,7 +36,7 @@ def curves(findings: Findings) -> list[Markup]:
 
 def _curves(findings: Findings, cell: Cell) -> Markup:
     asked = cell.config.get("steps")
-    last = max(cell.updates or 0, asked if isinstance(asked, int) else 0, 1)
+    last = max(cell.updates or 0, asked if is_number(asked) else 0, 1)
     panels = []
     for title, curve in cell.curves.items():
         every = thinned(curve)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
+import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
+
+DEEPEST = 16
+LARGEST = sys.float_info.max
+MOST = 2**53  # of whole numbers: beyond it, drawing would round them
 
 
 class UnreadableError(Exception):
@@ -20,8 +24,8 @@ def load(file: Path, kind: type = dict) -> Any:
         return None
     except (OSError, ValueError, RecursionError) as error:
         raise UnreadableError(f"{file.name} can't be read: {_told(error)}") from None
-    if not isinstance(value, kind):
-        raise UnreadableError(f"{file.name} does not hold an object")
+    if not isinstance(value, kind) or _deeper(value, DEEPEST):
+        raise UnreadableError(f"{file.name} does not hold a plain object")
     return value
 
 
@@ -50,8 +54,21 @@ def _told(error: Exception) -> str:
     return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
+def _deeper(value: Any, levels: int) -> bool:
+    """Whether values are nested beyond what anything here writes: such can't even be printed."""
+    if not isinstance(value, (dict, list)):
+        return False
+    inside = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_deeper(item, levels - 1) for item in inside)
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Whether it is a finite number (JSON's may be neither finite nor small enough)."""
+    return type(value) in (int, float) and -LARGEST <= value <= LARGEST
+
+
 def number(value: Any, where: str) -> float:
-    if type(value) not in (int, float) or not math.isfinite(value):
+    if not is_number(value):
         raise UnreadableError(f"{where} is not a number")
     return float(value)
 
@@ -63,7 +80,7 @@ def numbers(values: Any, where: str) -> list[float]:
 
 
 def whole(value: Any, where: str) -> int:
-    if type(value) is not int or value < 0:
+    if type(value) is not int or not 0 <= value <= MOST:
         raise UnreadableError(f"{where} is not a whole number")
     return value
 

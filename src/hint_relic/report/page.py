@@ -279,11 +279,11 @@ def _gaps(findings: Findings) -> list[Markup]:
 
 
 def _how(findings: Findings) -> list[Markup]:
-    made = [tag("code", f"hint-relic report {findings.top.resolve().name}")]
+    made = tag("code", f"hint-relic report {findings.top.resolve().name}")
     if findings.plan.command:
-        made += [" from a grid made by ", tag("code", findings.plan.command)]
+        made = join([made, " from a grid made by ", tag("code", findings.plan.command)])
     return [
-        _text("This page, its means and its verdicts were made by ", join(made), "."),
+        _text("This page, its means and its verdicts were made by ", made, "."),
         tag(
             "ul",
             tag("li", "A score is the mean over seeds ± its standard error. Each links to the "

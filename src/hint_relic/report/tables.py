@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..paper import Published, published
 from .cells import WEIGHTS, Cell, State
 from .charts import Bar, bars
@@ -244,7 +246,7 @@ def _mean_bars(findings: Findings, panel: Panel, rows: list[Row]) -> Markup:
 def _pairs(
     panel: Panel,
     title: str,
-    pairs: list[tuple[tuple[float, float | None] | None, Published | None]],
+    pairs: Sequence[tuple[tuple[float, float | None] | None, Published | None]],
     weights: str | None,
 ) -> Markup:
     drawn, said = [], []
