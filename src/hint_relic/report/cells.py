@@ -13,6 +13,7 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ WEIGHTS = {
 }
 SIGNS = ("result.json", "error.json", "config.json", "metrics.jsonl")  # any: a run folder
 DEPTH = 3  # levels of folders that are looked into
+LOSSES = b'"kind": "train"'  # most lines of the metrics; only scores are drawn
 LONGEST = 2000  # characters of an error that are shown
 
 
@@ -46,16 +48,17 @@ class Score:
     steps: tuple[int, ...] = ()
     outputs: dict[str, tuple[float, ...]] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def mean(self) -> float:
         return statistics.fmean(self.seeds)
 
-    @property
+    @cached_property
     def stderr(self) -> float | None:
         """The standard error over seeds; one seed has none."""
         if len(self.seeds) < 2:
             return None
-        return statistics.stdev(self.seeds) / math.sqrt(len(self.seeds))
+        count = len(self.seeds)
+        return math.dist(self.seeds, [self.mean] * count) / math.sqrt(count * (count - 1))
 
 
 @dataclass(frozen=True)
@@ -305,7 +308,7 @@ def _failure(error: Any) -> str:
 
 def _with_metrics(cell: Cell, folder: Path, notes: list[str]) -> Cell:
     try:
-        records, bad = load_lines(folder / "metrics.jsonl")
+        records, bad = load_lines(folder / "metrics.jsonl", skip=LOSSES)
     except UnreadableError as problem:
         notes.append(str(problem))
         return cell

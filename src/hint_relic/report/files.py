@@ -29,23 +29,30 @@ def load(file: Path, kind: type = dict) -> Any:
     return value
 
 
-def load_lines(file: Path) -> tuple[list[dict[str, Any]], int]:
-    """The objects of a file of JSON lines, and how many lines are something else."""
+def load_lines(file: Path, skip: bytes) -> tuple[list[dict[str, Any]], int]:
+    """The objects of a file of JSON lines, and how many lines are something else.
+
+    Lines that hold `skip` are not even read, but for the last.
+    """
     try:
         lines = file.read_bytes().splitlines()
     except FileNotFoundError:
         return [], 0
     except OSError as error:
         raise UnreadableError(f"{file.name} can't be read: {_told(error)}") from None
-    records = []
+    records, odd = [], 0
     for line in lines:
+        if skip in line and line is not lines[-1]:
+            continue
         try:
             value = json.loads(line)
         except (ValueError, RecursionError):
-            continue
+            value = None
         if isinstance(value, dict):
             records.append(value)
-    return records, len(lines) - len(records)
+        else:
+            odd += 1
+    return records, odd
 
 
 def _told(error: Exception) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from functools import cache
 from typing import Any
 
 from ..config import TrainConfig, to_dict
@@ -19,18 +20,22 @@ REPORTING = {
 
 def differences(config: dict[str, Any]) -> dict[str, Any]:
     """Dotted name -> value, for each setting that is not what its variant sets."""
-    try:
-        usual = preset(str(config.get("variant")))
-    except UserError:
-        usual = TrainConfig()
-    base = _flat(to_dict(usual))
-    given = _flat(config)
+    base = _usual(str(config.get("variant")))
     return {
         name: value
-        for name, value in given.items()
+        for name, value in _flat(config).items()
         if name not in ("format", "algorithm", "variant")
         and (name not in base or base[name] != value)
     }
+
+
+@cache
+def _usual(variant: str) -> dict[str, Any]:
+    """What a variant sets; for an unknown one, the defaults."""
+    try:
+        return _flat(to_dict(preset(variant)))
+    except UserError:
+        return _flat(to_dict(TrainConfig()))
 
 
 def other_settings(config: dict[str, Any]) -> dict[str, Any]:
