@@ -154,11 +154,9 @@ def main() -> None:
     before, rows = machine(), []
     for count in options.cells or (len(scores()), 1000):
         rows.append(measure(count))
-        print(
-            "{cells} cells: {seconds} s ({cpu_seconds} s of CPU), page of {page_megabytes} MB".format(
-                **rows[-1]
-            )
-        )
+        row = rows[-1]
+        print(f"{count} cells: {row['seconds']} s ({row['cpu_seconds']} s of CPU), "
+              f"a page of {row['page_megabytes']} MB")  # fmt: skip
     if not options.cells:
         result = {"command": "python benchmarks/report.py", "machine": before, "rows": rows}
         OUT.write_text(json.dumps(result, indent=1) + "\n")

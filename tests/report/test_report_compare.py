@@ -45,6 +45,7 @@ def test_a_mean_takes_only_the_algorithms_that_both_have(tmp_path):
     mean = mean_over(gather(tmp_path).chosen, "baseline", names, "best")
     assert mean.algorithms == ("bfs", "minimum")
     assert mean.of == 18
+    assert mean.told == ["2 of 18 algorithms", "2 with less than the paper"]  # two seeds
     assert mean.ours == pytest.approx(85.0)
     assert mean.stderr == pytest.approx((5.0**2 + 5.0**2) ** 0.5 / 2)
     assert mean.paper.mean == pytest.approx((99.64 + 97.78) / 2)
@@ -57,7 +58,7 @@ def test_what_falls_short_of_the_paper_is_marked(tmp_path):
     made.cell(tmp_path, "dfs", "baseline", [1.0, 1.0, 1.0])
     findings = gather(tmp_path)
     toy = findings.cell("bfs", "baseline")
-    marks = shortfalls(toy, other_settings(toy.config))
+    marks = shortfalls(toy)
     assert marks == ["2 seeds", "60 updates", "other settings"]
     assert other_settings(toy.config) == {"model.hidden": 8}
     assert shortfalls(findings.cell("dfs", "baseline")) == []

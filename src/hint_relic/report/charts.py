@@ -20,7 +20,7 @@ class Bar(NamedTuple):
     css: str
 
 
-BAR, GAP = 9, 3
+BAR, GAP = 9, 5
 
 
 def bars(rows: Sequence[Sequence[Bar | None]], label: str, css: str = "") -> Markup:
@@ -50,8 +50,8 @@ def _bar(bar: Bar, y: int) -> list[Markup]:
     if bar.stderr:
         low, high = max(0.0, bar.mean - bar.stderr), min(100.0, bar.mean + bar.stderr)
         middle = y + BAR / 2
-        whisker = {"y1": middle, "y2": middle, "class_": "whisker"}
-        parts.append(tag("line", x1=f"{low:.2f}%", x2=f"{high:.2f}%", **whisker))
+        ends = {"x1": f"{low:.2f}%", "x2": f"{high:.2f}%", "y1": middle, "y2": middle}
+        parts += [tag("line", class_=css, **ends) for css in ("halo", "whisker")]
     return parts
 
 

@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from ..paper import Published, published
 from .cells import Cell, Score, State
+from .settings import other_settings
 
 SEEDS, UPDATES = 3, 10_000  # the paper's
 STANDARD_ERRORS = 2.0
@@ -55,6 +56,7 @@ class Mean:
     """Means over the algorithms that both we and the paper have; errors come from the seeds.
 
     of: for how many algorithms the paper has this variant.
+    short: how many of ours have fewer seeds or updates than the paper's, or other settings.
     """
 
     algorithms: tuple[str, ...]
@@ -62,6 +64,13 @@ class Mean:
     ours: float
     stderr: float | None
     paper: Published
+    short: int
+
+    @property
+    def told(self) -> list[str]:
+        """How far this mean can be trusted."""
+        counted = f"{len(self.algorithms)} of {self.of} algorithms"
+        return [counted, f"{self.short} with less than the paper"] if self.short else [counted]
 
     @property
     def verdict(self) -> Verdict:
@@ -76,8 +85,8 @@ def mean_over(
     The standard error is that of the mean of independent scores, each with its own over seeds.
     """
     known = [(a, p) for a in algorithms if (p := published(a, variant))]
-    pairs: list[tuple[str, Score, Published]] = [
-        (a, cell.scores[weights], p)
+    pairs: list[tuple[Cell, Score, Published]] = [
+        (cell, cell.scores[weights], p)
         for a, p in known
         if (cell := cells.get((a, variant))) and weights in cell.scores
     ]
@@ -86,7 +95,7 @@ def mean_over(
     count = len(pairs)
     errors = [score.stderr for _, score, _ in pairs]
     return Mean(
-        algorithms=tuple(a for a, _, _ in pairs),
+        algorithms=tuple(cell.algorithm for cell, _, _ in pairs),
         of=len(known),
         ours=statistics.fmean(score.mean for _, score, _ in pairs),
         stderr=None
@@ -96,17 +105,18 @@ def mean_over(
             statistics.fmean(p.mean for _, _, p in pairs),
             math.hypot(*(p.stderr for _, _, p in pairs)) / count,
         ),
+        short=sum(bool(shortfalls(cell)) for cell, _, _ in pairs),
     )
 
 
-def shortfalls(cell: Cell, other_settings: Iterable[str] = ()) -> list[str]:
-    """What a finished cell has less of, or other, than the paper's."""
+def shortfalls(cell: Cell) -> list[str]:
+    """What a finished cell has less of than the paper's, or other than its variant sets."""
     found = []
     if cell.state is State.DONE:
         if cell.seeds is not None and cell.seeds < SEEDS:
             found.append(f"{cell.seeds} seed{'s' if cell.seeds > 1 else ''}")
         if cell.updates is not None and cell.updates < UPDATES:
             found.append(f"{cell.updates:,} updates")
-        if any(other_settings):
+        if other_settings(cell.config):
             found.append("other settings")
     return found

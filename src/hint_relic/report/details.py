@@ -120,8 +120,8 @@ def count(amount: float) -> str:
 
 def resources(findings: Findings) -> Markup:
     """Time, memory and hardware of each cell."""
-    heads = ["Cell", "State", "Updates", "Seeds", "Time", "Compiling", "Waiting for data"]
-    heads += ["Memory", "Device memory", "Hardware"]
+    heads = ["Cell", "State", "Updates", "Seeds", "Time", "Compiling", "Waiting"]
+    heads += ["Memory", "On device", "Hardware"]
     rows = [
         tag(
             "tr",
@@ -139,8 +139,8 @@ def resources(findings: Findings) -> Markup:
         )
         for cell in findings.cells
     ]
-    caption = "Time of all seeds of a cell together; memory at its peak."
-    return frame("table-resources", "Each cell", caption, heads, rows)
+    caption = "All seeds of a cell together; compiling and waiting for data included. Peak memory."
+    return frame("table-resources", "Each cell", caption, heads, rows, heading=False)
 
 
 def _measure(value: float | None, told: Callable[[float], str]) -> Markup:
@@ -195,7 +195,7 @@ def _cell(findings: Findings, cell: Cell) -> Markup:
 
 
 def _state(cell: Cell) -> Markup:
-    lacks = shortfalls(cell, other_settings(cell.config))
+    lacks = shortfalls(cell)
     words = ", ".join([str(cell.state), *lacks])
     return tag("span", words, class_=f"state {cell.state}")
 

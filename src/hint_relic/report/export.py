@@ -10,7 +10,6 @@ from .cells import WEIGHTS, Cell, State
 from .compare import Verdict, mean_over, shortfalls, verdict
 from .gather import Findings
 from .layout import Panel, layout
-from .settings import other_settings
 
 COLUMNS = (
     "algorithm", "variant", "weights", "state", "mean", "stderr", "seeds", "updates",
@@ -40,7 +39,7 @@ def _line(cell: Cell, weights: str) -> dict[str, object]:
         "weights": weights,
         "state": cell.state,
         "updates": cell.updates,
-        "marks": "; ".join(shortfalls(cell, other_settings(cell.config))),
+        "marks": "; ".join(shortfalls(cell)),
         "folder": cell.folder,
         "commit": cell.made_by.get("commit"),
         "command": cell.made_by.get("command"),
@@ -142,7 +141,7 @@ def _latex_cell(cell: Cell, weights: str) -> str:
     ours, paper = cell.scores.get(weights), published(*cell.key)
     left = "--"
     if ours:
-        star = "$^*$" if shortfalls(cell, other_settings(cell.config)) else ""
+        star = "$^*$" if shortfalls(cell) else ""
         left = _amount(ours.mean, ours.stderr) + SIGNS[verdict(cell, weights)] + star
     return f"{left} & {_amount(*paper) if paper else '--'}"
 

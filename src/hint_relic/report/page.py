@@ -214,7 +214,7 @@ def _card(mean: Mean | None) -> list[Markup] | Markup:
         tag("p", "the paper ", tables.amount(*mean.paper), class_="paper"),
         tag("p", tag("b", SIGN[judged], aria_hidden="true"), f" {WORDS[judged]}",
             class_=f"pill {judged}"),
-        tag("p", f"{len(mean.algorithms)} of {mean.of} algorithms", class_="note"),
+        *(tag("p", line, class_="note") for line in mean.told),
     ]  # fmt: skip
 
 

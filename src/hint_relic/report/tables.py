@@ -11,7 +11,6 @@ from .compare import SIGN, WORDS, Mean, Verdict, mean_over, shortfalls, verdict
 from .gather import Findings, tokens
 from .layout import Panel, Row, layout
 from .markup import Markup, join, tag
-from .settings import other_settings
 
 SIGNED = "±"
 
@@ -78,7 +77,14 @@ def beyond(findings: Findings) -> Markup | None:
 
 
 def frame(
-    key: str, title: str, caption: str, heads: list[str], rows: list, foot: Markup | None = None
+    key: str,
+    title: str,
+    caption: str,
+    heads: list[str],
+    rows: list,
+    foot: Markup | None = None,
+    *,
+    heading: bool = True,
 ) -> Markup:
     """A table that sorts by its headings, in a box that scrolls sideways where it must."""
     buttons = [
@@ -95,7 +101,7 @@ def frame(
     box = tag(
         "div", inner, class_="scroll", tabindex="0", role="region", aria_label=f"Table: {title}"
     )
-    return tag("section", tag("h3", title), box, id=key)
+    return tag("section", tag("h3", title) if heading else None, box, id=key)
 
 
 def filtered(algorithm: str, cells: list[Cell], variant: str | None = None) -> dict[str, str]:
@@ -128,7 +134,7 @@ def _score_cell(findings: Findings, cell: Cell) -> Markup:
     below = tag("span", amount(*paper), class_="paper") if paper else None
     if not paper and cell.state is State.MISSING:
         below = tag("span", "not in the paper", class_="paper")
-    lacks = shortfalls(cell, other_settings(cell.config))
+    lacks = shortfalls(cell)
     if cell.twins:
         lacks.append(f"1 of {cell.twins + 1} runs")
     return tag(
@@ -188,7 +194,7 @@ def _mean(mean: Mean | None) -> list[Markup] | Markup:
             "a", amount(mean.ours, mean.stderr), mark(judged), href="#how", class_=f"ours {judged}"
         ),
         tag("span", amount(*mean.paper), class_="paper"),
-        tag("span", f"{len(mean.algorithms)} of {mean.of} algorithms", class_="lacks"),
+        *(tag("span", line, class_="lacks") for line in mean.told),
     ]
 
 
@@ -236,8 +242,8 @@ def _mean_bars(findings: Findings, panel: Panel, rows: list[Row]) -> Markup:
         means = [mean_over(findings.chosen, v, names, weights) for v in panel.columns]
         pairs = [((m.ours, m.stderr), m.paper) if m else (None, None) for m in means]
         title = "Mean, where both are there"
-        counts = ", ".join(str(len(m.algorithms)) if m else "0" for m in means)
-        note = tag("span", f"{counts} of {len(names)}", class_="lacks")
+        counts = " and ".join(str(len(m.algorithms)) if m else "0" for m in means)
+        note = tag("span", f"over {counts} of {len(names)} algorithms", class_="lacks")
         shown.append(tag("div", note, _pairs(panel, title, pairs, None), data_w=weights))
     name = tag("div", "Mean, where both are there", class_="name")
     return tag("div", name, shown, class_="bar-row mean")
