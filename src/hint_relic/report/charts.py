@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 from .cells import Curve
-from .markup import Markup, tag
+from .markup import Markup, join, tag
 
 MOST_POINTS = 60  # of a curve; more are thinned, and the page says so
 
@@ -79,18 +80,21 @@ class Frame(NamedTuple):
             - (HEIGHT - TOP - BOTTOM) * (value - self.low) / ((self.top - self.low) or 1.0)
         )
 
-    def axes(self, unit: str) -> list[Markup]:
-        lines, words = [], []
-        for part in (0.0, 0.5, 1.0):
-            value = self.low + part * (self.top - self.low)
-            y = round(self.y(value), 1)
-            lines.append(tag("line", x1=LEFT, x2=WIDTH - RIGHT, y1=y, y2=y, class_="grid"))
-            words.append(tag("text", _short(value), x=LEFT - 5, y=y + 4, class_="end"))
-        bottom = HEIGHT - 7
-        words.append(tag("text", "0", x=LEFT, y=bottom))
-        right = f"{_short(self.last)} {unit}"
-        words.append(tag("text", right, x=WIDTH - RIGHT, y=bottom, class_="end"))
-        return [*lines, *words]
+
+@cache
+def _axes(frame: Frame, unit: str) -> Markup:
+    """Lines and labels; most charts of a page share them."""
+    lines, words = [], []
+    for part in (0.0, 0.5, 1.0):
+        value = frame.low + part * (frame.top - frame.low)
+        y = round(frame.y(value), 1)
+        lines.append(tag("line", x1=LEFT, x2=WIDTH - RIGHT, y1=y, y2=y, class_="grid"))
+        words.append(tag("text", _short(value), x=LEFT - 5, y=y + 4, class_="end"))
+    bottom = HEIGHT - 7
+    words.append(tag("text", "0", x=LEFT, y=bottom))
+    right = f"{_short(frame.last)} {unit}"
+    words.append(tag("text", right, x=WIDTH - RIGHT, y=bottom, class_="end"))
+    return join([lines, words])
 
 
 def _short(value: float) -> str:
@@ -114,7 +118,7 @@ def learning(curve: Curve, last: float, label: str) -> Markup:
         _series(frame, points, every=thinned(curve), css=css)
         for css, points in (("plain", curve.plain), ("average", curve.average))
     ]
-    return _picture([frame.axes("updates"), drawn], label)
+    return _picture([_axes(frame, "updates"), drawn], label)
 
 
 def _series(frame: Frame, points: dict[int, tuple[float, ...]], every: int, css: str) -> Markup:
@@ -151,7 +155,7 @@ def along(values: Sequence[float | None], label: str, *, error: bool) -> Markup:
             pieces[-1].append((frame.x(step), frame.y(value if error else 100.0 * value)))
     path = "".join(_line(piece) + ("h0" if len(piece) == 1 else "") for piece in pieces if piece)
     drawn = tag("g", tag("path", d=path), class_="hint") if path else None
-    return _picture([frame.axes("steps"), drawn], label)
+    return _picture([_axes(frame, "steps"), drawn], label)
 
 
 def _line(points: Sequence[tuple[float, float]]) -> str:

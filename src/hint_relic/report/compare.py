@@ -70,7 +70,11 @@ class Mean:
     def told(self) -> list[str]:
         """How far this mean can be trusted."""
         counted = f"{len(self.algorithms)} of {self.of} algorithms"
-        return [counted, f"{self.short} with less than the paper"] if self.short else [counted]
+        return (
+            [counted, f"{self.short} with fewer seeds or updates, or other settings"]
+            if self.short
+            else [counted]
+        )
 
     @property
     def verdict(self) -> Verdict:

@@ -11,7 +11,7 @@ from .compare import shortfalls
 from .files import is_number
 from .gather import Findings
 from .layout import layout
-from .markup import Markup, tag
+from .markup import Markup, join, tag
 from .settings import command, other_settings
 from .tables import amount, filtered, frame
 
@@ -221,7 +221,11 @@ def _facts(cell: Cell) -> Markup:
 
 
 def _code(value: Any, missing: str) -> Markup | str:
-    return tag("code", value) if isinstance(value, str) and value else missing
+    """A command or a name, broken between its words only."""
+    if not isinstance(value, str) or not value:
+        return missing
+    words = [tag("span", word, class_="word") for word in value.split(" ")]
+    return tag("code", join(words, " "))
 
 
 def _seeds(cell: Cell) -> Markup | None:

@@ -71,8 +71,8 @@ def _anchors(cells: list[Cell]) -> dict[str, str]:
     anchors: dict[str, str] = {}
     for index, cell in enumerate(cells):
         name = "cell-" + re.sub(r"[^a-z0-9_]+", "-", Path(cell.folder).name.lower()).strip("-")
-        anchors[cell.folder] = name if name not in anchors.values() else f"{name}-{index}"
-    return anchors
+        anchors[name if name not in anchors else f"{name}-{index}"] = cell.folder
+    return {folder: name for name, folder in anchors.items()}
 
 
 def tokens(cells: Iterable[Cell]) -> str:

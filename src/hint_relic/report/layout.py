@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 
 from ..paper import scores
@@ -47,10 +47,14 @@ class Layout:
     tables: tuple[Panel, ...]
     figures: tuple[Panel, ...]
 
+    @cached_property
+    def by_name(self) -> dict[str, Row]:
+        return {row.algorithm: row for row in self.rows}
+
     def title(self, algorithm: str) -> str:
         """The paper's heading for an algorithm, or its name in words."""
-        known = {row.algorithm: row.title for row in self.rows}
-        return known.get(algorithm) or algorithm.replace("_", " ").capitalize()
+        row = self.by_name.get(algorithm)
+        return row.title if row else algorithm.replace("_", " ").capitalize()
 
     def heading(self, variant: str) -> str:
         return self.variants.get(variant) or variant.replace("_", " ").capitalize()

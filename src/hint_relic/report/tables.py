@@ -106,13 +106,10 @@ def frame(
 
 def filtered(algorithm: str, cells: list[Cell], variant: str | None = None) -> dict[str, str]:
     """Attributes that the page's filters read."""
-    title, group = layout().title(algorithm), "Others"
-    for row in layout().rows:
-        if row.algorithm == algorithm:
-            group = row.group
+    row = layout().by_name.get(algorithm)
     found = {
-        "data_words": f"{algorithm} {title}".lower(),
-        "data_group": group,
+        "data_words": f"{algorithm} {layout().title(algorithm)}".lower(),
+        "data_group": row.group if row else "Others",
         "data_tokens": tokens(cells),
     }
     return found | ({"data_variant": variant} if variant is not None else {})
