@@ -6,11 +6,13 @@ import csv
 import io
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import made
 import pytest
 
 from hint_relic.cli import main
+from hint_relic.report.cells import State
 from hint_relic.report.export import escaped, to_csv, to_latex
 from hint_relic.report.gather import gather
 from hint_relic.report.markup import raw, tag
@@ -151,3 +153,12 @@ def test_mistakes_are_one_line(folder, monkeypatch, capsys, arguments):
     assert main(["report", *given]) == 2
     assert re.fullmatch(r"hint-relic: error: [^\n]+\n", capsys.readouterr().err)
     assert sorted(folder.rglob("*")) == before
+
+
+def test_the_recorded_runs_of_this_repository_are_read():
+    results = Path(__file__).parents[2] / "results"
+    findings = gather(results)
+    assert {cell.state for cell in findings.cells} <= {State.DONE, State.UNFINISHED}
+    assert findings.cell("bfs", "baseline").scores["best"].mean == pytest.approx(99.84, abs=0.005)
+    assert findings.cell("minimum", "baseline").curves["test"].plain
+    assert not any(cell.notes for cell in findings.cells)
