@@ -140,9 +140,8 @@ def test_the_command_writes_page_csv_and_latex(folder, capsys):
     assert (folder / "report.csv").exists()
     assert (folder / "report.tex").exists()
     assert not [item for item in folder.iterdir() if item.name.startswith(".")]
-    once = (folder / "report.html").read_bytes()
     assert main(["report", str(folder)]) == 0  # its own output is no run folder
-    assert (folder / "report.html").read_bytes() == once
+    assert "2 of the 105 cells" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("arguments", [["nowhere"], ["--out", "page.pdf"], ["--out", "no/x.html"]])
