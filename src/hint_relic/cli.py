@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import tyro
 
 from .cli_augment import Augment, augment
+from .cli_report import Report, report
 from .cli_train import Evaluate, Train, evaluate, train, train_defaults
 from .errors import UserError, choose
 from .terminal import Flag, Whole, ask, console, explain, option, print_json, progress
@@ -234,6 +235,7 @@ COMMANDS = {
     "augment": Command(Augment, augment),
     "train": Command(Train, train, train_defaults),
     "evaluate": Command(Evaluate, evaluate),
+    "report": Command(Report, report),
     "demo": Command(Demo, demo),
 }
 
