@@ -164,8 +164,8 @@ class Network(eqx.Module):
             return states, observe(t, seen)
 
         last, observed = loop(step, start, jnp.max(problems.lengths) - 1, room)
-        asked = jax.tree.map(lambda x: x[:answered], (given, last))
-        return jax.vmap(executor.outputs)(*asked, noise), observed
+        given, last = jax.tree.map(lambda x: x[:answered], (given, last))
+        return jax.vmap(executor.outputs)(given, last, noise), observed
 
 
 def to_problems(batch: Batch) -> tuple[Problem, int]:

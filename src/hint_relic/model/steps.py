@@ -48,7 +48,8 @@ def loop(step: Step, start: Any, steps: Int[Array, ""], room: int) -> tuple[Any,
         out = jax.core.eval_jaxpr(program.jaxpr, read, *jax.tree.leaves(state), t)
         return jax.tree.unflatten(structure, out)
 
-    numbers, others = {}, {}
+    numbers: dict[int, Array] = {}
+    others: dict[int, Array] = {}
     for i, value in enumerate(jax.device_put(list(program.consts))):
         (numbers if jnp.issubdtype(value.dtype, jnp.floating) else others)[i] = value
     return _loop(explicit, room, numbers, others, start, longest(steps))

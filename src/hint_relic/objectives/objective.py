@@ -137,7 +137,7 @@ def _compared(
 class Known(NamedTuple):
     """What is true of one sample and its view.
 
-    live, view_live: which nodes of each are not padding; index, old: for each node of the view,
+    live, view_live: which nodes of each are not padding; origin, old: for each node of the view,
     which node of the input it is, and whether it is one.
     """
 
@@ -145,7 +145,7 @@ class Known(NamedTuple):
     view: View
     live: Array
     view_live: Array
-    index: Array
+    origin: Array
     old: Array
 
 
@@ -169,7 +169,7 @@ def _at_one_step(
     if config.hints:
         out |= hint_tallies(spec, on_input[0], sample.hints, t, sample.lengths - 1, live)
     if config.view_hints:
-        borrowed = {k: borrow(spec[k], v, view.places, known.index)[None] for k, v in now.items()}
+        borrowed = {k: borrow(spec[k], v, view.places, known.origin)[None] for k, v in now.items()}
         tallies = hint_tallies(spec, on_view[0], borrowed, t, until, known.old)
         out |= {f"view/{k}": v for k, v in tallies.items()}
     if config.contrastive:
@@ -197,7 +197,7 @@ def _terms(
     field, places = network.spec[name], known.view.places
     truth = stored(name, field, now)
     if field.kind is Kind.CATEGORICAL:
-        borrowed = borrow(field, truth, places, known.index)
+        borrowed = borrow(field, truth, places, known.origin)
         of_new = jnp.where(known.old, borrowed, known.view.start[name])
         truths: tuple[Array, ...] = (truth, of_new)
         terms: Any = category_terms

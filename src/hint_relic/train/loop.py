@@ -31,7 +31,7 @@ from ..types import Batch
 from . import checkpoint
 from .events import EventWriter
 from .folder import RunFolder, environment
-from .programs import Programs, keep_compiled_programs
+from .programs import Programs, keep_compiled_programs, use_graphs
 from .update import Meter, State, initial_state
 
 VALIDATION_SEED = 2**31 + 1
@@ -113,6 +113,7 @@ def train(
     report: called with every record that goes to `metrics.jsonl`, and with warnings.
     """
     config.check()
+    use_graphs()
     keep_compiled_programs()
     task = Task.of(config)
     stream_for(config, task).close()  # whatever can't be drawn is refused before anything is made
