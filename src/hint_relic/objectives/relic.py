@@ -123,11 +123,11 @@ def pointer_terms(
     same = same_nodes(places, live, g.shape[0])
     across = same.astype(jnp.float32)
     in_view = _exactly("vm,vu->mu", across, _moved(positive, same))  # for the view's nodes
-    anchor = jnp.sum(jnp.where(positive[..., None], f, 0.0), axis=1)  # (n, w)
-    image = _exactly("vm,mw->vw", across, jnp.sum(in_view[..., None] * g, axis=1))
-    from_anchor = jnp.sum(_exactly("vm,vw->mw", across, anchor)[:, None] * g, axis=-1)  # (m, m)
+    anchor = _exactly("vu,vuw->vw", positive.astype(jnp.float32), f)
+    image = _exactly("vm,mw->vw", across, _exactly("mu,muw->mw", in_view, g))
+    from_anchor = _exactly("mw,muw->mu", _exactly("vm,vw->mw", across, anchor), g)
     forth = _exactly("vm,mu->vu", across, from_anchor) / config.temperature
-    back = jnp.sum(image[:, None] * f, axis=-1) / config.temperature
+    back = _exactly("vw,vuw->vu", image, f) / config.temperature
     return contrast(forth, back, view_live[None], live[None], positive, same, config)
 
 
