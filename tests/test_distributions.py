@@ -8,7 +8,10 @@ thresholds are such that one in ten thousand comparisons of equal distributions 
 
 from __future__ import annotations
 
+from functools import cache
+
 import networkx as nx
+import numba
 import numpy as np
 import pytest
 from scipy import stats

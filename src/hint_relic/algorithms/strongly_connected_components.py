@@ -46,13 +46,22 @@ def record(log, walk, scc_id, A_t, phase):
     log.phase[t] = phase
 
 
+@helper
+def transposed(A):
+    out = np.empty(A.shape)
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            out[j, i] = A[i, j]
+    return out
+
+
 @kernel
 def run(log, A):
     row = open_graph(log, A)
     n = A.shape[0]
     walk = new_walk(n, timed=True, meets=False)
-    scc_id, A_t = ids(n), np.empty((n, n), np.int8)
-    edges(n, A.T, A_t)
+    scc_id, backwards, A_t = ids(n), transposed(A), np.empty((n, n), np.int8)
+    edges(n, backwards, A_t)
     for s in range(n):
         if walk.color[s] == WHITE:
             start(walk, s)
@@ -65,7 +74,7 @@ def run(log, A):
         if walk.color[s] == WHITE:
             start(walk, s)
             record(log, walk, scc_id, A_t, 1)
-            while advance(walk, A_t):
+            while advance(walk, backwards):
                 scc_id[walk.at[U]] = s
                 record(log, walk, scc_id, A_t, 1)
     write(scc_id, log.scc_id[row])
