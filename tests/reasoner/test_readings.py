@@ -221,11 +221,11 @@ def test_any_outputs_can_be_read(name):
     """Random outputs give some value; a wrong one of a tree, a list, … is mostly called so."""
     drawn, rng = trace(name, size=9, seed=0), np.random.default_rng(0)
     for _ in range(20):
-        outputs = {
-            key: rng.integers(0, 2 if f.kind is Kind.MASK else f.classes or drawn.nodes, np.shape(v))
-            for key, v in drawn.outputs.items()
-            for f in [get(name).spec[key]]
-        }  # fmt: skip
+        outputs = {}
+        for key, value in drawn.outputs.items():
+            field = get(name).spec[key]
+            most = 2 if field.kind is Kind.MASK else field.classes or drawn.nodes
+            outputs[key] = rng.integers(0, most, np.shape(value))
         read(drawn.spec, given_of(drawn), outputs)
 
 
