@@ -103,6 +103,9 @@ class ViewPositions(StrEnum):
     KEPT = "kept"  # old nodes keep theirs; new ones lie beyond
 
 
+VIEW_CHOICES = {"source": ViewSource, "nodes": ViewNodes, "positions": ViewPositions}
+
+
 @dataclass(frozen=True)
 class ViewConfig:
     """How views are made."""
@@ -110,6 +113,11 @@ class ViewConfig:
     source: ViewSource = ViewSource.PAPER
     nodes: ViewNodes = ViewNodes.LARGEST
     positions: ViewPositions = ViewPositions.FRESH
+
+    def __post_init__(self) -> None:
+        for name, kind in VIEW_CHOICES.items():
+            value = kind(choose(f"view.{name}", getattr(self, name), kind))
+            object.__setattr__(self, name, value)  # a plain string will do, too
 
 
 @dataclass(frozen=True)

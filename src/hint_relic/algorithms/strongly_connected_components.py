@@ -11,11 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from .algorithm import Algorithm, Augmentation, Family, Start, reads, returns, shows
+from .arrays import falling, ids, write
 from .depth_first import WHITE, U, advance, new_walk, record_timed_walk, start
-from .inputs import COMMUNITY_GRAPH
-from .kernel import kernel
+from .inputs import COMMUNITY_GRAPH, DIGRAPH
+from .kernel import helper, kernel
 from .record import edges, log_type, open_graph
-from .writing import write
 
 SPEC = {
     "pos": reads("node", "scalar"),
@@ -38,7 +38,7 @@ SPEC = {
 Log = log_type(__name__, SPEC)
 
 
-@kernel
+@helper
 def record(log, walk, scc_id, A_t, phase):
     t = record_timed_walk(log, walk)
     write(scc_id, log.scc_id_h[t])
@@ -51,8 +51,8 @@ def run(log, A):
     row = open_graph(log, A)
     n = A.shape[0]
     walk = new_walk(n, timed=True, meets=False)
-    scc_id, A_t = np.arange(n, dtype=np.int32), np.empty((n, n), np.int8)
-    edges(A.T, A_t)
+    scc_id, A_t = ids(n), np.empty((n, n), np.int8)
+    edges(n, A.T, A_t)
     for s in range(n):
         if walk.color[s] == WHITE:
             start(walk, s)
@@ -61,7 +61,7 @@ def run(log, A):
                 record(log, walk, scc_id, A_t, 0)
 
     walk.color[:] = WHITE
-    for s in np.argsort(-walk.f):
+    for s in falling(walk.f):
         if walk.color[s] == WHITE:
             start(walk, s)
             record(log, walk, scc_id, A_t, 1)
@@ -81,5 +81,6 @@ ALGORITHM = Algorithm(
     log=Log,
     view=Augmentation.ENTERED_NODE,
     contrasted=("scc_id_h", "color", "s_prev"),
+    part=DIGRAPH,  # communities need four nodes; fewer are joined as nodes of one are
     starts={"A_t": Start.TRANSPOSED_ADJACENCY},
 )
