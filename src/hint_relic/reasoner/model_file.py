@@ -25,6 +25,7 @@ from ..data import Protocol
 from ..errors import UserError
 from ..model.flat import Layout
 from ..model.network import Network
+from ..model.process import Processor
 from ..model.reversal import with_reversal
 from ..spec import Field
 from ..train import checkpoint
@@ -45,6 +46,7 @@ class Design:
     """
 
     config: TrainConfig
+    processor: Any = Processor
 
     @cached_property
     def protocol(self) -> Protocol:
@@ -58,7 +60,7 @@ class Design:
 
     @cached_property
     def layout(self) -> Layout:
-        return Layout(Network.init(0, self.spec, self.config.model))
+        return Layout(Network.init(0, self.spec, self.config.model, self.processor))
 
     def network(self, arrays: dict[str, np.ndarray]) -> Network:
         """The network with these weights, which must be of the layout's names and shapes."""
@@ -86,11 +88,13 @@ def read_card(path: Path) -> dict[str, Any]:
     return _facts(path, _header(path))
 
 
-def read(path: Path) -> tuple[Design, dict[str, np.ndarray], dict[str, Any]]:
+def read(
+    path: Path, processor: Any = Processor
+) -> tuple[Design, dict[str, np.ndarray], dict[str, Any]]:
     """(design, weights by name, card) of a file, or an error that says what is wrong with it."""
     header = _header(path)
     card = _facts(path, header)
-    design = Design(from_dict(TrainConfig, card["config"]))
+    design = Design(from_dict(TrainConfig, card["config"]), processor)
     _check(path, header, design)
     arrays, _ = checkpoint.read(path)
     if not all(np.isfinite(array).all() for array in arrays.values()):

@@ -11,12 +11,12 @@ import jax
 import numpy as np
 
 from ..algorithms import ALGORITHMS, Algorithm, execute
-from ..data.room import check_room
 from ..data.shape import single_precision, trim, with_nodes
 from ..data.splits import first_trace
 from ..data.user_input import arguments
 from ..errors import UserError, choose
 from ..model.network import Network
+from ..model.process import Processor
 from ..spec import Field, Kind, Stage, of_stage
 from ..train.programs import keep_compiled_programs
 from ..types import Problem, Trace
@@ -67,11 +67,14 @@ class Reasoner:
     card: dict[str, Any]
 
     @classmethod
-    def load(cls, source: str | Path, *, weights: str | None = None) -> Reasoner:
+    def load(
+        cls, source: str | Path, *, weights: str | None = None, processor: Any = Processor
+    ) -> Reasoner:
         """A reasoner that is shipped, by the name of its algorithm, or from a file or run folder.
 
         weights: of a run folder, which weights: best_average, best, last or last_average. Of its
         seeds the best on validation is taken.
+        processor: your own, where the network was trained with one.
         """
         path = Path(source)
         known = model_file.shipped()
@@ -83,19 +86,19 @@ class Reasoner:
                 )
             path = known[source]
         if path.is_dir():
-            return cls._from_run(path, weights)
+            return cls._from_run(path, weights, processor)
         if weights is not None:
             raise UserError("only a run folder holds several kinds of weights to choose from")
         if not path.is_file() and path.parent == Path() and not path.suffix:
             choose("reasoner", str(source), ALGORITHMS)
-        design, arrays, card = model_file.read(path)
+        design, arrays, card = model_file.read(path, processor)
         return cls(design, design.network(arrays), card)
 
     @classmethod
-    def _from_run(cls, folder: Path, weights: str | None) -> Reasoner:
+    def _from_run(cls, folder: Path, weights: str | None, processor: Any) -> Reasoner:
         from .runs import read_run
 
-        run = read_run(folder, weights)
+        run = read_run(folder, weights, processor)
         seed = run.leading[0]
         card = {"algorithm": run.config.algorithm, "variant": run.config.variant,
                 "weights": run.kind, "seed": run.config.seed_list[seed]}  # fmt: skip
@@ -129,7 +132,6 @@ class Reasoner:
         taken = take(algorithm, value, fields)
         inputs, nodes = arguments(algorithm, taken.value)
         check_memory(self.design.spec, self.design.config.model.hidden, nodes)
-        check_room(algorithm, [inputs], nodes)
         own = trim(execute(algorithm, [inputs], nodes))
         run, note = rescaled(algorithm, inputs, own)
         given = single_precision(protocol.rewrite(trim(run)))

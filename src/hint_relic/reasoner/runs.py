@@ -14,6 +14,7 @@ from ..errors import UserError, choose
 from ..evaluate.run import read_config
 from ..model.flat import Layout
 from ..model.network import Network
+from ..model.process import Processor
 from ..train import checkpoint
 from ..train.loop import Task
 from .model_file import Design
@@ -40,7 +41,7 @@ class Trained:
         return [i for i, score in enumerate(self.validation) if score == best]
 
 
-def read_run(folder: Path, kind: str | None = None) -> Trained:
+def read_run(folder: Path, kind: str | None = None, processor: Any = Processor) -> Trained:
     """The weights of a finished run; unless told, the best average, where one was kept."""
     config = read_config(folder)
     if kind is None:
@@ -51,7 +52,7 @@ def read_run(folder: Path, kind: str | None = None) -> Trained:
     if not (folder / "result.json").exists():
         raise UserError(f"{folder} has no finished run yet: run its train command again to go on")
     result = json.loads((folder / "result.json").read_text())
-    design = Design(config)
+    design = Design(config, processor)
     average = "average" in kind
     if kind.startswith("best"):
         arrays, facts = checkpoint.read(folder / "best.safetensors")
@@ -78,10 +79,10 @@ def _named(folder: Path, arrays, stored: str, seed: int, design: Design) -> dict
     return out
 
 
-def _from_vectors(folder: Path, config: TrainConfig, vectors: np.ndarray) -> list[dict]:
+def _from_vectors(folder: Path, design: Design, vectors: np.ndarray) -> list[dict]:
     """A checkpoint keeps each network as one vector, with what only the objective needs."""
-    task = Task.of(config)
-    network = Network.init(0, task.spec, config.model, contrasted=task.contrasted)
+    config, task = design.config, Task.of(design.config)
+    network = Network.init(0, task.spec, config.model, design.processor, task.contrasted)
     layout = Layout(network)
     if vectors.shape != (config.seeds, layout.size):
         raise UserError(f"the checkpoint in {folder} does not fit its config.json")
