@@ -134,7 +134,7 @@ def test_bad_graphs_are_refused_in_one_line(name, value, message):
 @pytest.mark.parametrize(
     ("name", "value", "fields", "message"),
     [
-        ("dfs", nx.path_graph(3), {"source": 0}, "starts at no node"),
+        ("dfs", nx.path_graph(3), {"source": 0}, "unknown key 'source'"),
         ("bfs", nx.path_graph(3), {"target": 0}, "unknown key 'target'"),
         ("bfs", {"edges": [[0, 1]], "source": 0}, {"source": 1}, "given twice"),
         ("heapsort", nx.path_graph(3), {}, "takes no graph"),

@@ -44,7 +44,7 @@ def own_words(config, batch, i):
 
 @pytest.mark.parametrize(
     ("name", "model"),
-    [("bfs", TINY.model), ("insertion_sort", ModelConfig(hidden=4, triplets=2, reversal=True))],
+    [("bfs", TINY.model), ("insertion_sort", ModelConfig(hidden=8, triplets=2, reversal=True))],
 )
 def test_predictions_are_those_that_evaluation_scores(name, model, tmp_path):
     """Outputs, hints and scores: as one sample run without padding, chunks or user input."""

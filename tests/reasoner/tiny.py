@@ -21,8 +21,11 @@ TINY = TrainConfig(
 )
 
 
-def untrained(config: TrainConfig, path: Path, seed: int = 1) -> None:
-    """A file with fresh weights, made livelier: fresh ones hardly tell inputs apart."""
+def untrained(config: TrainConfig, path: Path) -> None:
+    """A file with fresh weights of a seed and size at which no two choices are nearly as good.
+
+    (So that rounding, which differs between programs, decides nothing.)
+    """
     design = Design(config)
-    network = Network.init(seed, design.spec, config.model)
-    write(path, config, design.layout.named(3.0 * design.layout.flatten(network)), {})
+    network = Network.init(2, design.spec, config.model)
+    write(path, config, design.layout.named(2.0 * design.layout.flatten(network)), {})

@@ -61,9 +61,8 @@ def read_run(folder: Path, kind: str | None = None, processor: Any = Processor) 
         scores, steps = result["validation"][kind], facts[f"{stored}_step"]
     else:
         arrays, _ = checkpoint.read(folder / "last.safetensors")
-        found = _from_vectors(
-            folder, config, arrays[f".state.{'average' if average else 'weights'}"]
-        )
+        stored = ".state.average" if average else ".state.weights"
+        found = _from_vectors(folder, design, arrays[stored])
         scores = _last_validation(folder)["average" if average else "plain"]
         steps = [result["steps"]] * config.seeds
     return Trained(config, design, kind, found, scores, steps, result)

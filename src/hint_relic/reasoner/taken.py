@@ -40,21 +40,14 @@ def _graph(algorithm: Algorithm, value: Any, fields: dict[str, Any]) -> Any:
             raise UserError(f"unknown key {unknown[0]!r}; beside a graph only source is taken")
         source = fields.get("source")
         if is_graph(value):
-            return _rooted(algorithm, from_networkx(value, source))
+            return from_networkx(value, source)
         if value.lstrip().startswith("<"):
-            return _rooted(algorithm, from_graphml(value, source))
+            return from_graphml(value, source)
         return from_lines(value, _number(source))
     joined = _joined(algorithm, value, fields)
     if isinstance(joined, dict) and has_names(joined):
         return from_names(joined)
     return joined
-
-
-def _rooted(algorithm: Algorithm, named: Named) -> Named:
-    """A graph that says of itself where it starts may be given to what starts nowhere."""
-    if "s" not in algorithm.spec and "source" in named.value:
-        raise UserError(f"{algorithm.name} starts at no node: leave the source out")
-    return named
 
 
 def _number(source: Any) -> Any:
