@@ -22,7 +22,7 @@ from ..model.sinkhorn import log_sinkhorn
 from ..spec import Field, Kind, Location, Spec, Stage, of_stage
 from ..types import Problem
 
-CHUNK = 16  # steps run by one call of a program
+CHUNK = 8  # steps run by one call of a program
 MOST_TOGETHER = 16  # problems run at once
 MAX_MEMORY = 2**32  # bytes that a run may take
 EDGE_ARRAYS = 8  # arrays of (nodes, nodes, hidden) that are alive at once, about
@@ -67,16 +67,16 @@ def check_memory(spec: Spec, hidden: int, nodes: int) -> None:
 
 
 def _decide(field: Field, prediction: Any, live: Any) -> Decided:
+    """As `feedback.decided` decides, with the probability of what it decides for."""
+    if field.kind is Kind.PERMUTATION_POINTER:  # its Sinkhorn steps are dear: once for both
+        sure = jnp.exp(log_sinkhorn(prediction, live, steps=SCORED_SINKHORN_STEPS))
+        return Decided(jnp.argmax(sure, -1), sure.max(-1))
     value = decided(field, prediction, live)
     if field.kind is Kind.SCALAR:
         return Decided(value, None)
     if field.kind is Kind.MASK:
         return Decided(value, jax.nn.sigmoid(jnp.abs(prediction)))
-    if field.kind is Kind.PERMUTATION_POINTER:
-        sure = jnp.exp(log_sinkhorn(prediction, live, steps=SCORED_SINKHORN_STEPS))
-    else:
-        sure = jax.nn.softmax(prediction)
-    return Decided(value, sure.max(-1))
+    return Decided(value, jax.nn.softmax(prediction).max(-1))
 
 
 def _decide_all(fields: Spec, predicted: dict[str, Any], live: Any) -> dict[str, Decided]:
@@ -93,8 +93,8 @@ def _start(network: Network, problems: Problem) -> State:
 def _advance(network: Network, problems: Problem, states: State, first: Any):
     """`CHUNK` steps from step `first` on: (states, decided hints, decided outputs).
 
-    At step 0 the states given are not looked at. The outputs are those of the states reached,
-    and so final for every problem that is done.
+    At step 0 the states given are not looked at. Outputs are read after the last step of the
+    longest problem, and are zeros before it.
     """
     executor = Executor(network, training=False)
     given, start = jax.vmap(executor.begin)(problems)
@@ -106,9 +106,17 @@ def _advance(network: Network, problems: Problem, states: State, first: Any):
         return states, jax.vmap(partial(_decide_all, shown))(seen.predicted, given.live)
 
     states, hints = jax.lax.scan(step, states, first + jnp.arange(CHUNK))
-    predicted = jax.vmap(lambda g, s: executor.outputs(g, s, None))(given, states)
     fields = of_stage(network.spec, Stage.OUTPUT)
-    return states, hints, jax.vmap(partial(_decide_all, fields))(predicted, given.live)
+
+    def outputs() -> dict[str, Decided]:
+        predicted = jax.vmap(lambda g, s: executor.outputs(g, s, None))(given, states)
+        return jax.vmap(partial(_decide_all, fields))(predicted, given.live)
+
+    def zeros() -> dict[str, Decided]:
+        return jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(outputs))
+
+    done = first + CHUNK >= problems.lengths.max() - 1
+    return states, hints, jax.lax.cond(done, outputs, zeros)
 
 
 def predict(

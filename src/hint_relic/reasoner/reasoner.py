@@ -218,7 +218,7 @@ def _cut(
         where: tuple[Any, ...] = (..., *[slice(nodes)] * axes)
         return array[where] if axes else array
 
-    values = {
+    values: dict[str, np.ndarray] = {
         k: np.asarray(cut(fields[k], d.value)).astype(fields[k].dtype) for k, d in decided.items()
     }
     sure = {k: cut(fields[k], d.confidence) for k, d in decided.items() if d.confidence is not None}
