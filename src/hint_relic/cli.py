@@ -21,6 +21,7 @@ import tyro
 
 from .cli_augment import Augment, augment
 from .cli_report import Report, report
+from .cli_solve import Models, Pack, Solve, models, pack, solve
 from .cli_train import Evaluate, Train, evaluate, train, train_defaults
 from .errors import UserError, choose
 from .terminal import Flag, Whole, ask, console, explain, option, print_json, progress
@@ -235,6 +236,9 @@ COMMANDS = {
     "train": Command(Train, train, train_defaults),
     "evaluate": Command(Evaluate, evaluate),
     "report": Command(Report, report),
+    "solve": Command(Solve, solve),
+    "models": Command(Models, models),
+    "pack": Command(Pack, pack),
     "demo": Command(Demo, demo),
 }
 

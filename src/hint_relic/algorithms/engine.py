@@ -16,7 +16,7 @@ from ..types import Batch
 from .algorithm import Algorithm
 from .arrays import sort
 from .inputs import check_needle, default_needle
-from .kernel import helper, kernel
+from .kernel import helper, kernel, outside
 from .random import stream, uniform
 from .record import END, NEXT, SAMPLE, allocate, attribute
 
@@ -152,6 +152,6 @@ def _filler(name: str, run, draw_inputs):
     """
     scope = {**globals(), "run": run, "draw_inputs": draw_inputs}
     copy = types.FunctionType(_fill.__code__, scope, _fill.__name__)
-    copy.__qualname__ = f"fill_{name}"
+    copy.__qualname__ = f"fill_{name}{outside(run, draw_inputs)}"
     copy.__module__ = __name__
     return kernel(copy)

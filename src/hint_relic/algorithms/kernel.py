@@ -45,6 +45,21 @@ def _numba_cache() -> str:
 _CACHE = _numba_cache()
 
 
+def outside(*kernels: Any) -> str:
+    """What tells apart the cached loops over kernels that are not of this package.
+
+    The cache's folder goes with the sources of the package, so a loop over an algorithm of your
+    own must have another name whenever the file of its kernel has changed. "" for our own.
+    """
+    digest = hashlib.sha256()
+    package = Path(__file__).resolve().parent.parent
+    files = {Path(k.py_func.__code__.co_filename).resolve() for k in kernels}
+    others = sorted(file for file in files if package not in file.parents)
+    for file in others:
+        digest.update(file.read_bytes() if file.is_file() else os.urandom(16))
+    return f"_{digest.hexdigest()[:12]}" if others else ""
+
+
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile `function` to machine code that runs without the interpreter's lock."""
     return _compiled(function, nogil=True)
@@ -85,7 +100,7 @@ def _compiled_once(dispatcher: Any) -> Any:
     def find_plain(args: Any, kws: Any) -> Any:
         return find([_plain(t) for t in args], {name: _plain(t) for name, t in kws.items()})
 
-    dispatcher.get_call_template = find_plain
+    dispatcher.get_call_template = find_plain  # type: ignore[method-assign]
     return dispatcher
 
 

@@ -64,10 +64,11 @@ def read(path: str) -> Any:
         raise UserError(f"{source} is larger than {MAX_FILE >> 20} MB; give a smaller input")
     if not text:
         raise UserError(f"{source} is empty; give an input")
-    return _decode(text, source) if text[0] in '[{"' else text
+    return decode(text, source) if text[0] in '[{"' else text
 
 
-def _decode(text: str, source: str) -> Any:
+def decode(text: str, source: str) -> Any:
+    """The value of some JSON text."""
     try:
         return json.loads(text, object_pairs_hook=_unique)
     except ValueError as error:

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..algorithms import Algorithm, execute
-from ..augment import ViewOptions, check_views, make_views
+from ..augment import check_views, make_views
 from ..augment.agree import agreement
 from ..augment.options import CHOICES, PAPER
+from ..config import ViewConfig, ViewSource
 from ..data.protocol import Protocol
 from ..data.splits import check_request, sample
 from ..errors import UserError, choose
@@ -92,7 +93,7 @@ def draw_pair(
         seeds=np.full(DRAWN, seed, np.uint64),
         index=np.arange(DRAWN, dtype=np.uint64),
         p=(),
-        options=ViewOptions(source=source),
+        options=ViewConfig(source=ViewSource(source)),
         random_positions=False,
     )
     k = _most_telling(algorithm, contrasted, batch, view)
@@ -122,7 +123,7 @@ def _check(algorithm: Algorithm, size: int, seed: int, source: str, new: int | N
     check_request(algorithm, size, 1, seed, (), None)
     if new is not None and not 1 <= new <= MAX_SIZE:
         raise UserError(f"a view has 1 to {MAX_SIZE} new nodes here, not {new}")
-    check_views(algorithm, ViewOptions(source="verified"), (), 0)  # are there any at all?
+    check_views(algorithm, ViewConfig(source=ViewSource.VERIFIED), (), 0)  # are there any at all?
     if source == PAPER and algorithm.view is None:
         raise UserError(f"the paper has no view for {algorithm.name}; --view verified gives it one")
     return algorithm.nodes(size)
