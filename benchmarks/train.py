@@ -2,8 +2,10 @@
 
     python benchmarks/train.py [--reference PYTHON] [--algorithms bfs,heapsort] [--seeds 1]
 
-One process for each measurement, ours and the reference's in turn, on the same batch shape: 16
-samples of n = 16, one update of `baseline` with the protocol's settings. PYTHON is an interpreter
+One process for each measurement, the reference's and ours in turn: one `baseline` update with the
+protocol's settings on 16 samples of n = 16. A sample's number of steps varies with its input, so
+ours gets a batch whose longest sample has as many as the longest of the reference's batch (or the
+nearest number among 200 batches); both pay for exactly those steps. PYTHON is an interpreter
 that has dm-clrs 2.0.3 (`make conformance` makes one at .reference/bin/python); without it only ours
 is measured. Writes benchmarks/results/train-<platform>.json.
 """
@@ -18,6 +20,7 @@ import statistics
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -38,7 +41,8 @@ def timed(update, ready, budget_s: float = 20.0) -> float:
     return statistics.median(times)
 
 
-def measure_ours(name: str, seeds: int) -> dict:
+def measure_ours(name: str, seeds: int, steps: int) -> dict:
+    """steps: how many the batch should take; 0 for any."""
     import jax
     import jax.numpy as jnp
 
@@ -53,7 +57,7 @@ def measure_ours(name: str, seeds: int) -> dict:
     task = Task.of(config)
     layout, state = initial(config, task)
     with Stream(task.protocol, sizes=(SIZE,), seeds=config.seed_list) as stream:
-        batch = stream.batch(0)
+        batch, longest = batch_of(stream, steps)
     one = jax.tree.map(lambda x: x[0], batch)
 
     def parts_of(weights):
@@ -74,7 +78,14 @@ def measure_ours(name: str, seeds: int) -> dict:
         return kept[0].step
 
     seconds = timed(update, jax.block_until_ready)
-    return result(seconds, compile_s, int(next(iter(batch.hints.values())).shape[2]) - 1)
+    return result(seconds, compile_s, longest - 1)
+
+
+def batch_of(stream, steps: int) -> tuple:
+    """The batch, among the first 200, whose longest sample is nearest to so many steps."""
+    longest = [int(stream.batch(k).lengths.max()) for k in range(200 if steps else 1)]
+    best = min(range(len(longest)), key=lambda k: abs(longest[k] - 1 - steps))
+    return stream.batch(best), longest[best]
 
 
 def measure_reference(name: str) -> dict:
@@ -114,10 +125,10 @@ def result(seconds: float, compile_s: float, steps: int) -> dict:
     }
 
 
-def in_process(python: str, mode: str, name: str, seeds: int, limit_s: float) -> dict:
+def in_process(python: str, mode: str, name: str, numbers: list[int], limit_s: float) -> dict:
     """One measurement in a process of its own."""
     env = dict(os.environ, PYTHONPATH=str(ROOT / "src"), HINT_RELIC_NO_PROGRAM_CACHE="1")
-    command = [python, str(Path(__file__).resolve()), "--measure", mode, name, str(seeds)]
+    command = [python, str(Path(__file__).resolve()), "--measure", mode, name, *map(str, numbers)]
     try:
         found = subprocess.run(command, env=env, capture_output=True, text=True, timeout=limit_s)
     except subprocess.TimeoutExpired:
@@ -133,22 +144,26 @@ def main() -> None:
     parser.add_argument("--algorithms", default=ALGORITHMS)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--limit", type=float, default=600.0, help="seconds for one measurement")
-    parser.add_argument("--measure", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--measure", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
-        mode, name, seeds = options.measure
-        found = measure_reference(name) if mode == "reference" else measure_ours(name, int(seeds))
+        mode, name, *numbers = options.measure
+        found = (
+            measure_reference(name)
+            if mode == "reference"
+            else measure_ours(name, *map(int, numbers))
+        )
         print(json.dumps(found))
         return
     rows = {}
     for name in options.algorithms.split(","):
-        row = {"ours": in_process(sys.executable, "ours", name, options.seeds, options.limit)}
+        row, ask = {}, partial(in_process, limit_s=options.limit)
         if Path(options.reference).exists():
-            row["reference"] = in_process(
-                options.reference, "reference", name, options.seeds, options.limit
-            )
-        both = [row.get(k, {}).get("ms_per_step") for k in ("ours", "reference")]
-        row["times_faster_per_step"] = both[1] / both[0] if all(both) else None
+            row["reference"] = ask(options.reference, "reference", name, [1, 0])
+        steps = row.get("reference", {}).get("steps", 0)
+        row["ours"] = ask(sys.executable, "ours", name, [options.seeds, steps])
+        both = [row.get(k, {}).get("ms_per_update") for k in ("ours", "reference")]
+        row["times_faster"] = options.seeds * both[1] / both[0] if all(both) else None
         rows[name] = row
         print(name, json.dumps(row, indent=1), flush=True)
     commit = subprocess.run(

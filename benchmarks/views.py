@@ -27,9 +27,10 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from hint_relic.algorithms import ALGORITHMS, Algorithm, draw, execute  # noqa: E402
-from hint_relic.augment import ViewOptions, make_views  # noqa: E402
+from hint_relic.augment import make_views  # noqa: E402
 from hint_relic.augment.enlarge import can_enlarge  # noqa: E402
 from hint_relic.augment.verified import verified_views  # noqa: E402
+from hint_relic.config import ViewConfig  # noqa: E402
 from hint_relic.data import TRAIN_SIZES, Protocol  # noqa: E402
 from hint_relic.spec import Kind, Location, Stage, of_stage  # noqa: E402
 from hint_relic.types import Batch, View  # noqa: E402
@@ -66,7 +67,7 @@ class Case:
             seeds=seeds,
             index=index,
             p=self.protocol.p,
-            options=ViewOptions(source=source),
+            options=ViewConfig(source=source),
         )
 
     def search(self, batch: Batch):

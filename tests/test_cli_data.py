@@ -445,7 +445,7 @@ def test_the_readme_s_data_commands_run(tmp_path, monkeypatch, capsys):
     (tmp_path / "graph.json").write_text('{"nodes": 3, "edges": [[0, 1, 0.5], [1, 2]]}')
     lines = [line for block in blocks("") for line in block.splitlines()]
     commands = [shlex.split(line, comments=True) for line in lines if line.startswith("hint-relic")]
-    extra = {"algorithms": ["--no-steps"], "trace": [], "export": []}
+    extra = {"algorithms": ["--no-steps"], "trace": [], "export": [], "augment": []}
     assert set(extra) <= {command[1] for command in commands} <= set(cli.COMMANDS)
     for _, name, *arguments in commands:
         if name in extra:

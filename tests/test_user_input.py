@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hint_relic.algorithms import ALGORITHMS, get
-from hint_relic.data import forms, room, trace
+from hint_relic.algorithms import ALGORITHMS, engine, get
+from hint_relic.data import forms, trace
 from hint_relic.data.show import trace_data
 from hint_relic.data.user_input import arguments, read, run
 from hint_relic.errors import UserError
@@ -232,7 +232,7 @@ def test_unknown_algorithm():
 
 @pytest.mark.parametrize("name", ["bubble_sort", "floyd_warshall"])
 def test_what_would_not_fit_is_refused(name, monkeypatch):
-    monkeypatch.setattr(room, "MAX_HINTS", 20_000)
+    monkeypatch.setattr(engine, "MAX_HINTS", 20_000)
     value = [[1] * 30] * 30 if name == "floyd_warshall" else list(range(30))
     with pytest.raises(UserError, match="GB for its hints"):
         run(name, value)

@@ -19,7 +19,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import tyro
 
+from .cli_augment import Augment, augment
 from .cli_play import Play, play
+from .cli_report import Report, report
+from .cli_solve import Models, Pack, Solve, models, pack, solve
 from .cli_train import Evaluate, Train, evaluate, train, train_defaults
 from .errors import UserError, choose
 from .terminal import Flag, Whole, ask, console, explain, option, print_json, progress
@@ -87,7 +90,7 @@ class Trace:
 def trace(options: Trace) -> None:
     from .algorithms import get
     from .data import show, user_input
-    from .data.room import bounded_trace
+    from .data import trace as draw_trace
 
     get(options.name)  # before anything is read
     if options.input is not None and (options.size is not None or options.seed is not None):
@@ -98,7 +101,7 @@ def trace(options: Trace) -> None:
             result = user_input.run(options.name, user_input.read(options.input))
         else:
             size = 8 if options.size is None else options.size
-            result = bounded_trace(options.name, size, options.seed or 0)
+            result = draw_trace(options.name, size, options.seed or 0)
     if options.json:
         print_json(show.trace_data(result))
     else:
@@ -150,8 +153,7 @@ def export(options: Export) -> None:
 
 def requested(options: Export) -> Batch:
     """The split or the samples that are asked for."""
-    from .data import split
-    from .data.room import bounded_sample
+    from .data import sample, split
 
     sampler = (options.size, options.samples, options.seed, options.p, options.length_needle)
     if options.split is not None:
@@ -160,7 +162,7 @@ def requested(options: Export) -> Batch:
         return split(options.name, options.split)
     if options.size is None:
         raise UserError("give --split train, val or test, or a --size to draw")
-    return bounded_sample(
+    return sample(
         options.name,
         options.size,
         1 if options.samples is None else options.samples,
@@ -231,9 +233,14 @@ COMMANDS = {
     "algorithms": Command(Algorithms, algorithms),
     "trace": Command(Trace, trace),
     "export": Command(Export, export),
+    "augment": Command(Augment, augment),
     "train": Command(Train, train, train_defaults),
     "evaluate": Command(Evaluate, evaluate),
     "play": Command(Play, play),
+    "report": Command(Report, report),
+    "solve": Command(Solve, solve),
+    "models": Command(Models, models),
+    "pack": Command(Pack, pack),
     "demo": Command(Demo, demo),
 }
 

@@ -13,7 +13,7 @@ import tyro
 
 from .config import TrainConfig, from_dict, to_dict
 from .errors import UserError
-from .terminal import Flag, Whole, console, option, print_json
+from .terminal import Flag, Whole, console, option, print_json, progress
 
 
 @dataclass(frozen=True)
@@ -192,14 +192,15 @@ def evaluate(options: Evaluate) -> None:
     if options.split is not None:
         choose("split", options.split, [k for k in SPLITS if k != "train"])
     trained = load(options.run, options.weights)
+    split = options.split or "test"
     found = {}
-    if sizes:
-        for size in sizes:
-            batch = fresh(trained, size, options.samples or 32)
-            found[f"n = {size}"] = summary(trained.score(batch))
-    else:
-        split = options.split or "test"
-        found[f"{split} split"] = summary(trained.score(trained.task.official(split)))
+    with progress() as bar:
+        for size in bar.track(sizes or [None], description="running the networks"):
+            if size is None:
+                title, batch = f"{split} split", trained.task.official(split)
+            else:
+                title, batch = f"n = {size}", fresh(trained, size, options.samples or 32)
+            found[title] = summary(trained.score(batch))
     if options.json:
         print_json({"run": str(options.run), "weights": options.weights, "scores": found})
         return

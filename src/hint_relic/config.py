@@ -103,6 +103,9 @@ class ViewPositions(StrEnum):
     KEPT = "kept"  # old nodes keep theirs; new ones lie beyond
 
 
+VIEW_CHOICES = {"source": ViewSource, "nodes": ViewNodes, "positions": ViewPositions}
+
+
 @dataclass(frozen=True)
 class ViewConfig:
     """How views are made."""
@@ -110,6 +113,11 @@ class ViewConfig:
     source: ViewSource = ViewSource.PAPER
     nodes: ViewNodes = ViewNodes.LARGEST
     positions: ViewPositions = ViewPositions.FRESH
+
+    def __post_init__(self) -> None:
+        for name, kind in VIEW_CHOICES.items():
+            value = kind(choose(f"view.{name}", getattr(self, name), kind))
+            object.__setattr__(self, name, value)  # a plain string will do, too
 
 
 @dataclass(frozen=True)
@@ -124,12 +132,24 @@ class OptimiserConfig:
     average: float = 0.998
 
 
+class Padding(StrEnum):
+    """How large the arrays of a training batch are. It changes no result, only the time.
+
+    One program for all sizes starts sooner, and on a GPU it is hardly slower; on a CPU the
+    padding costs more than the compilation of a program for each size.
+    """
+
+    AUTO = "auto"  # largest on a GPU, own elsewhere
+    OWN = "own"  # as each size needs
+    LARGEST = "largest"  # as the largest size needs
+
+
 @dataclass(frozen=True)
 class TrainConfig:
     """One training run: an algorithm, a variant of the method, and a schedule.
 
     seeds: how many networks to train, side by side; they are seeded first_seed, + 1, …
-    sizes: the training sizes, one for each update in turn.
+    sizes: the training sizes, one for each update in turn; padding: the room their arrays get.
     validation_samples: fresh samples of the largest size; 0 takes the benchmark's number.
     validation_sizes: further sizes to report scores at; they choose nothing.
     test_every: how often to report the score on the test split; it chooses nothing. 0: never.
@@ -142,6 +162,7 @@ class TrainConfig:
     first_seed: int = 0
     batch_size: int = 16
     sizes: tuple[int, ...] = (4, 7, 11, 13, 16)
+    padding: Padding = Padding.AUTO
     report_every: int = 100
     validate_every: int = 500
     checkpoint_every: int = 500

@@ -10,7 +10,8 @@ import pytest
 
 from augment.truth import drawn, most_nodes, training_sizes, views_of
 from hint_relic.algorithms import ALGORITHMS, get
-from hint_relic.augment import ViewOptions, check_views
+from hint_relic.augment import check_views
+from hint_relic.config import ViewConfig
 from hint_relic.errors import UserError
 from hint_relic.spec import Stage, of_stage
 from hint_relic.types import View
@@ -156,17 +157,17 @@ def test_positions_are_even_where_the_inputs_are(name, source):
 
 def test_unknown_options_are_told_the_nearest():
     with pytest.raises(UserError, match="'verified'"):
-        ViewOptions(source="verifed")
+        ViewConfig(source="verifed")
     with pytest.raises(UserError, match=r"unknown view\.nodes"):
-        ViewOptions(nodes="most")
+        ViewConfig(nodes="most")
     with pytest.raises(UserError, match=r"unknown view\.positions"):
-        ViewOptions(positions="old")
+        ViewConfig(positions="old")
 
 
 def test_without_a_paper_view_the_option_that_gives_one_is_named():
     with pytest.raises(UserError, match=r"--view\.source verified"):
-        check_views(get("dfs"), ViewOptions(), (4,), 17)
-    check_views(get("dfs"), ViewOptions(source="verified"), (4,), 17)
+        check_views(get("dfs"), ViewConfig(), (4,), 17)
+    check_views(get("dfs"), ViewConfig(source="verified"), (4,), 17)
     with pytest.raises(UserError, match=r"--view\.source verified"):
         views_of("dfs", drawn("dfs", 4, 1, SEED), SEED)
 
@@ -174,12 +175,12 @@ def test_without_a_paper_view_the_option_that_gives_one_is_named():
 @pytest.mark.parametrize("source", ["paper", "verified"])
 def test_segments_have_no_views(source):
     with pytest.raises(UserError, match="4 nodes at every size"):
-        check_views(get("segments_intersect"), ViewOptions(source=source), (4,), 17)
+        check_views(get("segments_intersect"), ViewConfig(source=source), (4,), 17)
 
 
 @pytest.mark.parametrize("source", ["paper", "verified"])
 def test_a_view_that_does_not_fit_is_refused(source):
-    options = ViewOptions(source=source)
+    options = ViewConfig(source=source)
     check_views(get("bfs"), options, (4, 16), 17)
     with pytest.raises(UserError, match="does not fit"):
         check_views(get("bfs"), options, (4, 16), 16)
@@ -188,7 +189,7 @@ def test_a_view_that_does_not_fit_is_refused(source):
 
 
 def test_nodes_count_not_sizes():
-    verified = ViewOptions(source="verified")
+    verified = ViewConfig(source="verified")
     with pytest.raises(UserError, match="17 nodes"):
         check_views(get("optimal_bst"), verified, (16,), 17)
     check_views(get("optimal_bst"), verified, (16,), 18)

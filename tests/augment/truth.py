@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from hint_relic.algorithms import Algorithm, draw, execute, get
-from hint_relic.augment import ViewOptions, make_views
-from hint_relic.augment.options import CHOICES
+from hint_relic.augment import make_views
+from hint_relic.config import VIEW_CHOICES, ViewConfig
 from hint_relic.data import TRAIN_SIZES, Protocol
 from hint_relic.spec import POINTERS, Field, Kind, Location, Stage, of_stage
 from hint_relic.types import Batch, View
@@ -32,14 +32,14 @@ def drawn(name: str, size: int, samples: int, seed: int, first: int = 0, **chang
 
 def views_of(name: str, batch: Batch, seed: int, first: int = 0, **settings: Any) -> View:
     """The views of samples `first`, `first + 1`, … of a seed."""
-    options = {key: settings.pop(key) for key in CHOICES if key in settings}
+    options = {key: settings.pop(key) for key in VIEW_CHOICES if key in settings}
     return make_views(
         get(name),
         batch,
         seeds=np.full(batch.samples, seed, np.uint64),
         index=np.arange(first, first + batch.samples, dtype=np.uint64),
         p=Protocol.training(name).p,
-        options=ViewOptions(**options),
+        options=ViewConfig(**options),
         **{"max_nodes": most_nodes(name)} | settings,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hint_relic.algorithms import ALGORITHMS, ROOMS, Family, get
+from hint_relic.algorithms import ALGORITHMS, ROOMS, Family, draw, get
 from hint_relic.algorithms.record import attribute
 from hint_relic.errors import UserError
 from hint_relic.spec import Kind, Location, Stage, of_stage
@@ -66,3 +66,5 @@ def test_sizes_below_the_least_are_refused(name):
     least = algorithm.inputs.min_size
     assert algorithm.draws(least) is None
     assert str(least) in algorithm.draws(least - 1)
+    with pytest.raises(UserError, match=f"at least {least}, not {least - 1}"):
+        draw(algorithm, least - 1, 1, seeds=[0])

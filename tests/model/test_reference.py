@@ -50,7 +50,7 @@ def everything(spec, layout, weights, batch):
 
     def loss(weights):
         network = layout.unflatten(weights)
-        losses = mean_losses(jax.vmap(lambda s: supervised(network, s))(batch))
+        losses = mean_losses(supervised(network, batch))
         predictions = jax.vmap(lambda s: network(s, training=True))(batch)
         counts = jax.vmap(lambda s, p: count_outputs(spec, p, s))(batch, predictions)
         return sum(losses.values()), (predictions, counts)

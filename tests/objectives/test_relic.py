@@ -10,7 +10,7 @@ import pytest
 
 from hint_relic.config import ObjectiveConfig, StopGradient
 from hint_relic.model.layers import Linear
-from hint_relic.objectives.relic import category_terms, edge_pointer_terms, pointer_terms
+from hint_relic.objectives.relic import category_terms, edge_pointer_terms, pointer_terms, project
 
 CONFIG = ObjectiveConfig(contrastive=1.0, kl=1.0, temperature=0.5)
 CONFIGS = [
@@ -76,9 +76,8 @@ def test_pointers_follow_the_equation(rng, projection, config):
     pointer = rng.integers(0, N, N)
     places = rng.permutation(M)[:N]
     terms = pointer_terms(
-        projection,
-        f,
-        g,
+        project(projection, f, config.normalise),
+        project(projection, g, config.normalise),
         jnp.asarray(pointer),
         jnp.asarray(places),
         jnp.ones(N, bool),
@@ -142,9 +141,8 @@ def test_categories_are_contrasted_with_other_categories_only(rng, projection, c
     color = np.array([0, 1, 2, 0])
     view_color = np.array([0, 1, 2, 0, 0, 0, 0])
     terms = category_terms(
-        projection,
-        f,
-        g,
+        project(projection, f, config.normalise),
+        project(projection, g, config.normalise),
         jnp.asarray(color),
         jnp.asarray(view_color),
         jnp.asarray(places),
@@ -173,8 +171,24 @@ def test_input_and_view_are_symmetric(rng, projection):
     f, g = (rng.standard_normal((N, N, W)).astype(np.float32) for _ in range(2))
     pointer, same = jnp.asarray(rng.integers(0, N, N)), jnp.arange(N)
     alive = jnp.ones(N, bool)
-    one = pointer_terms(projection, f, g, pointer, same, alive, alive, CONFIG)
-    other = pointer_terms(projection, g, f, pointer, same, alive, alive, CONFIG)
+    one = pointer_terms(
+        project(projection, f, True),
+        project(projection, g, True),
+        pointer,
+        same,
+        alive,
+        alive,
+        CONFIG,
+    )
+    other = pointer_terms(
+        project(projection, g, True),
+        project(projection, f, True),
+        pointer,
+        same,
+        alive,
+        alive,
+        CONFIG,
+    )
     np.testing.assert_allclose(one.contrastive, other.contrastive, rtol=1e-5)
     np.testing.assert_allclose(one.kl, other.kl, rtol=1e-4, atol=1e-6)
 
@@ -185,9 +199,23 @@ def test_a_permutation_of_new_nodes_changes_nothing(rng, projection):
     pointer, places = jnp.asarray(rng.integers(0, N, N)), jnp.arange(N)
     order = np.concatenate([np.arange(N), N + rng.permutation(M - N)])
     alive, view_alive = jnp.ones(N, bool), jnp.ones(M, bool)
-    one = pointer_terms(projection, f, g, pointer, places, alive, view_alive, CONFIG)
+    one = pointer_terms(
+        project(projection, f, True),
+        project(projection, g, True),
+        pointer,
+        places,
+        alive,
+        view_alive,
+        CONFIG,
+    )
     other = pointer_terms(
-        projection, f, g[order][:, order], pointer, places, alive, view_alive, CONFIG
+        project(projection, f, True),
+        project(projection, g[order][:, order], True),
+        pointer,
+        places,
+        alive,
+        view_alive,
+        CONFIG,
     )
     np.testing.assert_allclose(one.contrastive, other.contrastive, rtol=1e-5)
     np.testing.assert_allclose(one.kl, other.kl, rtol=1e-4, atol=1e-6)
@@ -201,9 +229,8 @@ def test_padding_changes_nothing(rng, projection):
     pointer = np.concatenate([rng.integers(0, N, N), np.zeros(extra, int)])
     places = np.concatenate([np.arange(N), np.zeros(extra, int)])
     roomy = pointer_terms(
-        projection,
-        f,
-        g,
+        project(projection, f, True),
+        project(projection, g, True),
         jnp.asarray(pointer),
         jnp.asarray(places),
         jnp.arange(N + extra) < N,
@@ -211,9 +238,8 @@ def test_padding_changes_nothing(rng, projection):
         CONFIG,
     )
     tight = pointer_terms(
-        projection,
-        f[:N, :N],
-        g[:M, :M],
+        project(projection, f[:N, :N], True),
+        project(projection, g[:M, :M], True),
         jnp.asarray(pointer[:N]),
         jnp.asarray(places[:N]),
         jnp.ones(N, bool),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ..errors import choose
+from importlib import metadata
+
+from ..errors import UserError, choose
+from ..spec import Kind, Location, Stage, of_stage
 from . import (
     activity_selector,
     articulation_points,
@@ -72,6 +75,7 @@ ROOMS = (
 )
 
 ALGORITHMS: dict[str, Algorithm] = {room.ALGORITHM.name: room.ALGORITHM for room in ROOMS}
+ENTRY_POINTS = "hint_relic.algorithms"  # where other packages name theirs
 
 
 def get(name: str) -> Algorithm:
@@ -79,4 +83,43 @@ def get(name: str) -> Algorithm:
     return ALGORITHMS[choose("algorithm", name, ALGORITHMS)]
 
 
-__all__ = ["ALGORITHMS", "Algorithm", "Augmentation", "Family", "draw", "execute", "get"]
+def register(algorithm: Algorithm) -> Algorithm:
+    """Add an algorithm of your own (`docs/adding-an-algorithm.md`); its name must be new."""
+    name, spec = algorithm.name, algorithm.spec
+    if ALGORITHMS.get(name, algorithm) is not algorithm:
+        raise UserError(f"there is an algorithm {name!r} already; give yours another name")
+    if not name.isidentifier():
+        raise UserError(f"{name!r} can't be the name of an algorithm: use letters, digits and _")
+    pos = spec.get("pos")
+    if pos is None or (pos.location, pos.kind) != (Location.NODE, Kind.SCALAR):
+        raise UserError(f'the spec of {name} needs "pos": reads("node", "scalar")')
+    for stage in (Stage.HINT, Stage.OUTPUT):
+        if not of_stage(spec, stage):
+            raise UserError(f"the spec of {name} needs at least one {stage}")
+    for hint in (*algorithm.static_hints, *algorithm.contrasted):
+        choose(f"hint of {name}", hint, of_stage(spec, Stage.HINT))
+    ALGORITHMS[name] = algorithm
+    return algorithm
+
+
+def _register_installed() -> None:
+    """Add the algorithms that installed packages name among their entry points."""
+    for point in metadata.entry_points(group=ENTRY_POINTS):
+        try:
+            register(point.load())
+        except Exception as error:
+            raise UserError(f"the algorithm of the entry point {point.value!r}: {error}") from error
+
+
+_register_installed()
+
+__all__ = [
+    "ALGORITHMS",
+    "Algorithm",
+    "Augmentation",
+    "Family",
+    "draw",
+    "execute",
+    "get",
+    "register",
+]

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from .algorithm import Algorithm, Family, reads, returns, shows
-from .arrays import link_in_place
+from .arrays import argsort, link_in_place, write
 from .inputs import INTERVALS
-from .kernel import kernel
+from .kernel import helper, kernel
 from .record import SAMPLE, log_type, positions, tick
 
 SPEC = {
@@ -28,20 +28,20 @@ SPEC = {
 Log = log_type(__name__, SPEC)
 
 
-@kernel
+@helper
 def open_activities(log, s, f):
     row = log.cursor[SAMPLE]
     positions(log.pos[row])
-    log.s[row] = s
-    log.f[row] = f
+    write(s, log.s[row])
+    write(f, log.f[row])
     return row
 
 
-@kernel
+@helper
 def record(log, selected, m, k):
-    t = tick(log)
+    t = tick(log.cursor)
     link_in_place(log.pred_h[t])
-    log.selected_h[t] = selected
+    write(selected, log.selected_h[t])
     log.m[t] = m
     log.k[t] = k
 
@@ -51,16 +51,17 @@ def run(log, s, f):
     row = open_activities(log, s, f)
     selected = np.zeros(s.size, np.int8)
     record(log, selected, 0, 0)
-    by_finish = np.argsort(f, kind="mergesort")
+    by_finish = argsort(f)
     k = by_finish[0]
     selected[k] = 1
     record(log, selected, k, k)
-    for m in by_finish[1:]:
+    for rank in range(1, s.size):
+        m = by_finish[rank]
         if s[m] >= f[k]:
             selected[m] = 1
             k = m
         record(log, selected, m, k)
-    log.selected[row] = selected
+    write(selected, log.selected[row])
 
 
 ALGORITHM = Algorithm(

@@ -50,6 +50,8 @@ class Algorithm:
     sparse: trained on graphs of half the usual edge probabilities, or traces get very long.
     static_hints: hints that never change, which the benchmark's protocol turns into inputs.
     view, contrasted: the paper's augmentation, and the hints its objective contrasts.
+    by_weight: takes edges by weight, the lightest first; those that a view adds come last.
+    part: the law of what a view adds to a graph, where that is not the law of the inputs.
     starts: the edge hints that do not start at 0 between nodes that a view adds.
     """
 
@@ -65,7 +67,13 @@ class Algorithm:
     static_hints: tuple[str, ...] = ()
     view: Augmentation | None = None
     contrasted: tuple[str, ...] = ()
+    by_weight: bool = False
+    part: Inputs | None = None
     starts: Mapping[str, Start] = field(default_factory=dict)
+
+    @property
+    def view_law(self) -> Inputs:
+        return self.part or self.inputs
 
     def nodes(self, size: int) -> int:
         return self.inputs.nodes(size)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from .algorithm import Algorithm, Augmentation, Family, reads, returns, shows
+from .arrays import write
 from .depth_first import (
     DESCENDED,
     DID,
@@ -24,9 +25,8 @@ from .depth_first import (
     update_low,
 )
 from .inputs import GRAPH
-from .kernel import kernel
+from .kernel import helper, kernel
 from .record import log_type, open_graph
-from .writing import write
 
 SPEC = {
     "pos": reads("node", "scalar"),
@@ -50,7 +50,7 @@ SPEC = {
 Log = log_type(__name__, SPEC)
 
 
-@kernel
+@helper
 def record(log, walk, low, child_cnt, is_cut):
     t = record_timed_walk(log, walk)
     write(is_cut, log.is_cut_h[t])
@@ -59,7 +59,7 @@ def record(log, walk, low, child_cnt, is_cut):
     write(child_cnt, log.child_cnt[t])
 
 
-@kernel
+@helper
 def cuts(u, walk, low, child_cnt):
     """Does the finished node u hold its subtrees together, or one of them and the rest?"""
     if walk.pi[u] == u:

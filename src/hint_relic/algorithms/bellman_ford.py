@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from .algorithm import Algorithm, Augmentation, Family, reads, returns, shows
+from .arrays import equal, ids, write
 from .inputs import ROOTED_WEIGHTED_GRAPH
-from .kernel import kernel
+from .kernel import helper, kernel
 from .record import log_type, open_rooted_graph, tick
-from .writing import write
 
 SPEC = {
     "pos": reads("node", "scalar"),
@@ -27,9 +27,9 @@ SPEC = {
 Log = log_type(__name__, SPEC)
 
 
-@kernel
+@helper
 def record(log, pi, d, msk):
-    t = tick(log)
+    t = tick(log.cursor)
     write(pi, log.pi_h[t])
     write(d, log.d[t])
     write(msk, log.msk[t])
@@ -39,18 +39,21 @@ def record(log, pi, d, msk):
 def run(log, A, s):
     row = open_rooted_graph(log, A, s)
     n = A.shape[0]
-    pi, d, msk = np.arange(n, dtype=np.int32), np.zeros(n), np.zeros(n, np.int8)
+    pi, d, msk = ids(n), np.zeros(n), np.zeros(n, np.int8)
+    before, known = np.zeros(n), np.zeros(n, np.int8)
     msk[s] = 1
     while True:
         record(log, pi, d, msk)
-        before = d.copy()
-        for u in np.nonzero(msk)[0]:
-            for v in range(n):
-                if A[u, v] != 0:
-                    through = before[u] + A[u, v]
-                    if msk[v] == 0 or through < d[v]:
-                        pi[v], d[v], msk[v] = u, through, 1
-        if np.all(d == before):
+        write(d, before)
+        write(msk, known)
+        for u in range(n):
+            if known[u]:
+                for v in range(n):
+                    if A[u, v] != 0:
+                        through = before[u] + A[u, v]
+                        if msk[v] == 0 or through < d[v]:
+                            pi[v], d[v], msk[v] = u, through, 1
+        if equal(d, before):
             break
     write(pi, log.pi[row])
 

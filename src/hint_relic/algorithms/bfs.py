@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from .algorithm import Algorithm, Augmentation, Family, reads, returns, shows
+from .arrays import equal, ids, write
 from .inputs import ROOTED_GRAPH
-from .kernel import kernel
+from .kernel import helper, kernel
 from .record import log_type, open_rooted_graph, tick
 
 SPEC = {
@@ -25,31 +26,30 @@ SPEC = {
 Log = log_type(__name__, SPEC)
 
 
-@kernel
+@helper
 def record(log, reach, pi):
-    t = tick(log)
-    log.reach_h[t] = reach
-    log.pi_h[t] = pi
+    t = tick(log.cursor)
+    write(reach, log.reach_h[t])
+    write(pi, log.pi_h[t])
 
 
 @kernel
 def run(log, A, s):
     row = open_rooted_graph(log, A, s)
     n = A.shape[0]
-    reach, pi = np.zeros(n, np.int8), np.arange(n)
+    reach, before, pi = np.zeros(n, np.int8), np.zeros(n, np.int8), ids(n)
     reach[s] = 1
-    while True:
-        before = reach.copy()
+    while not equal(reach, before):
+        write(reach, before)
         record(log, before, pi)
-        for i in np.nonzero(before)[0]:
-            for j in range(n):
-                if A[i, j] > 0:
-                    if pi[j] == j and j != s:
-                        pi[j] = i
-                    reach[j] = 1
-        if np.all(reach == before):
-            break
-    log.pi[row] = pi
+        for i in range(n):
+            if before[i]:
+                for j in range(n):
+                    if A[i, j] > 0:
+                        if pi[j] == j and j != s:
+                            pi[j] = i
+                        reach[j] = 1
+    write(pi, log.pi[row])
 
 
 ALGORITHM = Algorithm(

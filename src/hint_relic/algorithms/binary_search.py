@@ -8,7 +8,7 @@ from __future__ import annotations
 from .algorithm import Algorithm, Augmentation, Family, reads, returns, shows
 from .arrays import link_in_place
 from .inputs import SORTED_ARRAY
-from .kernel import kernel
+from .kernel import helper, kernel
 from .record import log_type, open_array, tick
 
 SPEC = {
@@ -24,9 +24,9 @@ SPEC = {
 Log = log_type(__name__, SPEC)
 
 
-@kernel
+@helper
 def record(log, low, high):
-    t = tick(log)
+    t = tick(log.cursor)
     link_in_place(log.pred_h[t])
     log.low[t] = low
     log.high[t] = high

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from .algorithm import Algorithm, Augmentation, Family, Start, reads, returns, shows
+from .arrays import write
 from .depth_first import (
     DID,
     FINISHED,
@@ -22,9 +23,8 @@ from .depth_first import (
     update_low,
 )
 from .inputs import GRAPH
-from .kernel import kernel
+from .kernel import helper, kernel
 from .record import log_type, open_graph
-from .writing import write
 
 SPEC = {
     "pos": reads("node", "scalar"),
@@ -47,7 +47,7 @@ SPEC = {
 Log = log_type(__name__, SPEC)
 
 
-@kernel
+@helper
 def record(log, walk, low, is_bridge):
     t = record_timed_walk(log, walk)
     write(is_bridge, log.is_bridge_h[t])
@@ -55,7 +55,17 @@ def record(log, walk, low, is_bridge):
     write(low, log.low[t])
 
 
-@kernel
+@helper
+def candidates(adj):
+    """0 where there is an edge, -1 (not to be scored) elsewhere."""
+    out = np.empty(adj.shape, np.int8)
+    for i in range(adj.shape[0]):
+        for j in range(adj.shape[1]):
+            out[i, j] = adj[i, j] - 1
+    return out
+
+
+@helper
 def mark_bridges(u, walk, low, is_bridge):
     """Mark the bridges from the finished node u down."""
     for v in range(low.size):
@@ -68,7 +78,7 @@ def run(log, A):
     row = open_graph(log, A)
     n = A.shape[0]
     walk = new_walk(n, timed=True, meets=True)
-    low, is_bridge = np.zeros(n), log.adj[row] - np.int8(1)
+    low, is_bridge = np.zeros(n), candidates(log.adj[row])
     for s in range(n):
         if walk.color[s] == WHITE:
             start(walk, s)

@@ -5,12 +5,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from .algorithm import Algorithm, Augmentation, Family, reads, returns, shows
-from .arrays import exchange
+from .arrays import exchange, places
 from .inputs import ARRAY
-from .kernel import kernel
+from .kernel import helper, kernel
 from .record import link, log_type, open_array, tick
 
 SPEC = {
@@ -24,9 +22,9 @@ SPEC = {
 Log = log_type(__name__, SPEC)
 
 
-@kernel
+@helper
 def record(log, order, i, j):
-    t = tick(log)
+    t = tick(log.cursor)
     link(order, log.pred_h[t])
     log.i[t] = order[i]
     log.j[t] = order[j]
@@ -36,7 +34,7 @@ def record(log, order, i, j):
 def run(log, key):
     row = open_array(log, key)
     n = key.size
-    A, order = key.copy(), np.arange(n)
+    A, order = key.copy(), places(n)
     record(log, order, 0, 0)
     for i in range(n - 1):
         for j in range(n - 1, i, -1):

@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from .algorithm import Algorithm, Augmentation, Family, reads, returns, shows
+from .arrays import ids, write
 from .depth_first import DID, FINISHED, advance, new_walk, put_first, record_walk, start
 from .inputs import ROOTED_WEIGHTED_DAG
-from .kernel import kernel
+from .kernel import helper, kernel
 from .record import log_type, open_rooted_graph
-from .writing import write
 
 SPEC = {
     "pos": reads("node", "scalar"),
@@ -37,7 +37,7 @@ SPEC = {
 Log = log_type(__name__, SPEC)
 
 
-@kernel
+@helper
 def record(log, walk, topo, head, pi, d, mark, phase):
     t = record_walk(log, walk)
     write(topo, log.topo_h[t])
@@ -53,8 +53,8 @@ def run(log, A, s):
     row = open_rooted_graph(log, A, s)
     n = A.shape[0]
     walk = new_walk(n, timed=False, meets=False)
-    topo, head = np.arange(n, dtype=np.int32), 0
-    pi, d, mark = np.arange(n, dtype=np.int32), np.zeros(n), np.zeros(n, np.int8)
+    topo, head = ids(n), 0
+    pi, d, mark = ids(n), np.zeros(n), np.zeros(n, np.int8)
     start(walk, s)
     record(log, walk, topo, head, pi, d, mark, 0)
     while advance(walk, A):

@@ -22,9 +22,9 @@ from collections import namedtuple
 
 import numpy as np
 
-from .kernel import kernel
+from .arrays import ids, write
+from .kernel import helper, inlined
 from .record import tick
-from .writing import inlined, write
 
 WHITE, GREY, BLACK = 0, 1, 2
 ENTERED, DESCENDED, MET, FINISHED = 0, 1, 2, 3
@@ -41,15 +41,15 @@ Walk = namedtuple("Walk", "color pi d f s_prev at clock timed meets")
 S, U, V, S_LAST, NEXT_V, DID = 0, 1, 2, 3, 4, 5
 
 
-@kernel
+@helper
 def new_walk(n, timed, meets):
     """A walk over `n` nodes that has not started yet."""
     return Walk(
         np.zeros(n, np.int8),
-        np.arange(n, dtype=np.int32),
+        ids(n),
         np.zeros(n),
         np.zeros(n),
-        np.arange(n, dtype=np.int32),
+        ids(n),
         np.zeros(6, np.int64),
         np.zeros(1),
         timed,
@@ -57,14 +57,14 @@ def new_walk(n, timed, meets):
     )
 
 
-@kernel
+@helper
 def start(walk, s):
     """Put the white node `s` on the empty stack, as the root of a new tree."""
     walk.at[:] = s
     walk.at[NEXT_V] = 0
 
 
-@kernel
+@helper
 def advance(walk, A):
     """Take the next step: u is entered, a white v descended to, a known v met, or u finished.
 
@@ -109,7 +109,7 @@ def advance(walk, A):
     return True
 
 
-@kernel
+@helper
 def later(walk):
     """The time, one step on."""
     walk.clock[0] += STEP
@@ -119,7 +119,7 @@ def later(walk):
 @inlined
 def record_walk(log, walk):
     """Record the colors and the stack (all but its root); the row of the step."""
-    t = tick(log)
+    t = tick(log.cursor)
     write(walk.color, log.color[t])
     write(walk.s_prev, log.s_prev[t])
     log.u[t] = walk.at[U]
@@ -139,7 +139,7 @@ def record_timed_walk(log, walk):
     return t
 
 
-@kernel
+@helper
 def put_first(topo, head, walk):
     """Put the node just finished before `head` in a list of successors; the new head."""
     u = walk.at[U]
@@ -148,7 +148,7 @@ def put_first(topo, head, walk):
     return u
 
 
-@kernel
+@helper
 def update_low(low, walk):
     """Keep low[u]: the earliest time that u's subtree can see without its tree edges."""
     u, did = walk.at[U], walk.at[DID]

@@ -6,11 +6,11 @@ The hints show the search's stack at work; see `depth_first.py`, where the walk 
 from __future__ import annotations
 
 from .algorithm import Algorithm, Family, reads, returns, shows
+from .arrays import write
 from .depth_first import WHITE, advance, new_walk, record_timed_walk, start
 from .inputs import DIGRAPH
-from .kernel import kernel
+from .kernel import helper, kernel
 from .record import log_type, open_graph
-from .writing import write
 
 SPEC = {
     "pos": reads("node", "scalar"),
@@ -31,7 +31,7 @@ SPEC = {
 Log = log_type(__name__, SPEC)
 
 
-@kernel
+@helper
 def record(log, walk):
     t = record_timed_walk(log, walk)
     write(walk.pi, log.pi_h[t])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import types
 from collections.abc import Sequence
 from functools import cache
@@ -9,15 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from ..spec import Stage, of_stage
+from ..errors import UserError
+from ..spec import Location, Stage, of_stage
 from ..types import Batch
 from .algorithm import Algorithm
+from .arrays import sort
 from .inputs import check_needle, default_needle
-from .kernel import kernel
+from .kernel import helper, kernel, outside
 from .random import stream, uniform
 from .record import END, NEXT, SAMPLE, allocate, attribute
 
 FIRST_STEPS = 32
+MAX_HINTS = 2**31  # bytes that the hints of one call may take
 
 
 def execute(algorithm: Algorithm, arguments: Sequence[tuple[Any, ...]], nodes: int) -> Batch:
@@ -48,9 +52,11 @@ def draw(
 
     The batch holds `samples` of the first seed, then as many of the next, and so on. Sample k
     of a seed depends on (algorithm, size, options, seed, k) alone. There is room for `steps`
-    steps, or for as many doublings of that as the longest sample needs. A needle of length 0
+    steps, or for as many as the longest sample takes. A needle of length 0
     has the benchmark's default length, a negative one a random length up to that.
     """
+    if problem := algorithm.draws(size):
+        raise UserError(problem)
     if algorithm.inputs.form == "haystack and needle":
         needle = needle or default_needle(size)
         check_needle(size, needle)
@@ -66,14 +72,20 @@ def draw(
 
 
 def _collect(algorithm, run, samples: int, nodes: int, steps: int) -> Batch:
-    """Let `run` fill a log, again with twice the room until every sample fits."""
+    """Let `run` fill a log; if that has not enough room, again with as much as is needed.
+
+    What would not fit into `MAX_HINTS` is refused, before memory is taken for it.
+    """
+    check_room(algorithm, samples, nodes)
+    steps = max(1, min(steps, MAX_HINTS // max(1, samples * _step_bytes(algorithm, nodes))))
     lengths = np.zeros(samples, np.int32)
-    while True:
+    log = allocate(algorithm.log, algorithm.spec, samples, nodes, steps)
+    run(log, steps, lengths)
+    if samples and lengths.max() > steps:  # the rest was counted, but not kept
+        steps = int(lengths.max())
+        check_room(algorithm, samples, nodes, steps)
         log = allocate(algorithm.log, algorithm.spec, samples, nodes, steps)
         run(log, steps, lengths)
-        if samples == 0 or lengths.max() <= steps:
-            break
-        steps *= 2
 
     def arrays(stage: Stage) -> dict[str, np.ndarray]:
         return {name: getattr(log, attribute(name)) for name in of_stage(algorithm.spec, stage)}
@@ -86,6 +98,24 @@ def _collect(algorithm, run, samples: int, nodes: int, steps: int) -> Batch:
         lengths=lengths,
         nodes=np.full(samples, nodes, np.int32),
     )
+
+
+def check_room(algorithm: Algorithm, samples: int, nodes: int, steps: int | None = None) -> None:
+    """Refuse hints that would take more than `MAX_HINTS`, in as few steps as can be if not told."""
+    if steps is None:  # whoever shows all pairs of nodes takes about a step for each, or more
+        hints = of_stage(algorithm.spec, Stage.HINT).values()
+        steps = nodes if any(hint.location is Location.EDGE for hint in hints) else 1
+    size = samples * steps * _step_bytes(algorithm, nodes)
+    if size > MAX_HINTS:
+        raise UserError(
+            f"{algorithm.name} on {nodes} nodes would need {size / 2**30:.1f} GB for its "
+            f"hints, more than {MAX_HINTS >> 30} GB; ask for less"
+        )
+
+
+def _step_bytes(algorithm: Algorithm, nodes: int) -> int:
+    hints = of_stage(algorithm.spec, Stage.HINT).values()
+    return sum(np.dtype(hint.dtype).itemsize * math.prod(hint.shape(nodes)) for hint in hints)
 
 
 def _fill(log, steps, lengths, seeds, index, size, p, needle, random_positions):
@@ -101,7 +131,7 @@ def _fill(log, steps, lengths, seeds, index, size, p, needle, random_positions):
             scatter(state, log.pos[sample])
 
 
-@kernel
+@helper
 def scatter(state, pos):
     """Replace each run of evenly spaced positions (it starts at 0) by sorted random ones."""
     start = 0
@@ -109,7 +139,7 @@ def scatter(state, pos):
         if end == pos.size or pos[end] == 0.0:
             for i in range(start, end):
                 pos[i] = uniform(state, 0.0, 1.0)
-            pos[start:end].sort()
+            sort(pos[start:end])
             start = end
 
 
@@ -122,6 +152,6 @@ def _filler(name: str, run, draw_inputs):
     """
     scope = {**globals(), "run": run, "draw_inputs": draw_inputs}
     copy = types.FunctionType(_fill.__code__, scope, _fill.__name__)
-    copy.__qualname__ = f"fill_{name}"
+    copy.__qualname__ = f"fill_{name}{outside(run, draw_inputs)}"
     copy.__module__ = __name__
     return kernel(copy)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from .algorithm import Algorithm, Family, reads, returns, shows
 from .arrays import link_in_place
 from .inputs import SIGNED_ARRAY
-from .kernel import kernel
+from .kernel import helper, kernel
 from .record import log_type, open_array, tick
 
 SPEC = {
@@ -27,9 +27,9 @@ SPEC = {
 Log = log_type(__name__, SPEC)
 
 
-@kernel
+@helper
 def record(log, best_low, best_high, best_sum, i, j, total):
-    t = tick(log)
+    t = tick(log.cursor)
     link_in_place(log.pred_h[t])
     log.best_low[t] = best_low
     log.best_high[t] = best_high

@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from .algorithm import Algorithm, Augmentation, Family, Start, reads, returns, shows
+from .arrays import write
 from .inputs import WEIGHTED_GRAPH
-from .kernel import kernel
+from .kernel import helper, kernel
 from .record import log_type, open_graph, tick
-from .writing import write
 
 SPEC = {
     "pos": reads("node", "scalar"),
@@ -28,9 +28,9 @@ SPEC = {
 Log = log_type(__name__, SPEC)
 
 
-@kernel
+@helper
 def record(log, Pi, D, msk, k):
-    t = tick(log)
+    t = tick(log.cursor)
     write(Pi, log.Pi_h[t])
     write(D, log.D[t])
     write(msk, log.msk[t])

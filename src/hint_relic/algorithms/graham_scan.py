@@ -13,8 +13,9 @@ import math
 import numpy as np
 
 from .algorithm import Algorithm, Family, reads, returns, shows
+from .arrays import argsort, places, write
 from .inputs import DISK
-from .kernel import kernel
+from .kernel import helper, kernel
 from .plane import direction, lowest
 from .record import log_type, open_points, tick
 
@@ -37,14 +38,14 @@ SPEC = {
 Log = log_type(__name__, SPEC)
 
 
-@kernel
+@helper
 def record(log, phase, best, angle, in_hull, below, top, i):
-    t = tick(log)
+    t = tick(log.cursor)
     log.phase[t] = phase
     log.best[t] = best
-    log.atans[t] = angle
-    log.in_hull_h[t] = in_hull
-    log.stack_prev[t] = below
+    write(angle, log.atans[t])
+    write(in_hull, log.in_hull_h[t])
+    write(below, log.stack_prev[t])
     log.last_stack[t] = top
     log.i[t] = i
 
@@ -53,7 +54,7 @@ def record(log, phase, best, angle, in_hull, below, top, i):
 def run(log, x, y):
     row = open_points(log, x, y)
     n = x.size
-    angle, in_hull, below = np.zeros(n), np.zeros(n, np.int8), np.arange(n)
+    angle, in_hull, below = np.zeros(n), np.zeros(n, np.int8), places(n)
     record(log, START, 0, angle, in_hull, below, 0, 0)
 
     best = top = lowest(x, y)
@@ -63,7 +64,7 @@ def run(log, x, y):
     for i in range(n):
         angle[i] = math.atan2(y[i] - y[best], x[i] - x[best])
     angle[best] = -np.inf
-    order = np.argsort(angle, kind="mergesort")
+    order = argsort(angle)
     angle[best] = 0.0
     record(log, SORTED, best, angle, in_hull, below, top, best)
 
@@ -78,7 +79,7 @@ def run(log, x, y):
         below[i] = top
         top = i
         record(log, PUSHED, best, angle, in_hull, below, top, i)
-    log.in_hull[row] = in_hull
+    write(in_hull, log.in_hull[row])
 
 
 ALGORITHM = Algorithm(

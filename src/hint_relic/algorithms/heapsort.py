@@ -7,12 +7,10 @@ marks item 0 of the input, whatever stands at the top. It also heapifies the lea
 
 from __future__ import annotations
 
-import numpy as np
-
 from .algorithm import Algorithm, Augmentation, Family, reads, returns, shows
-from .arrays import exchange
+from .arrays import exchange, places
 from .inputs import ARRAY
-from .kernel import kernel
+from .kernel import helper, kernel
 from .record import heap_links, link, log_type, open_array, tick
 
 BUILD, EXTRACT, RESTORE = 0, 1, 2
@@ -32,9 +30,9 @@ SPEC = {
 Log = log_type(__name__, SPEC)
 
 
-@kernel
+@helper
 def record(log, order, heap_size, i, j, largest, phase):
-    t = tick(log)
+    t = tick(log.cursor)
     link(order, log.pred_h[t])
     heap_links(order, heap_size, log.parent[t])
     log.i[t] = order[i]
@@ -44,7 +42,7 @@ def record(log, order, heap_size, i, j, largest, phase):
     log.phase[t] = phase
 
 
-@kernel
+@helper
 def max_heapify(log, A, order, heap_size, i, phase, start):
     """Let the item at `start` sink to its place in the heap; `i` is only recorded."""
     j = start
@@ -66,7 +64,7 @@ def max_heapify(log, A, order, heap_size, i, phase, start):
 def run(log, key):
     row = open_array(log, key)
     n = key.size
-    A, order = key.copy(), np.arange(n)
+    A, order = key.copy(), places(n)
     record(log, order, n, n - 1, n - 1, n - 1, BUILD)
     for i in range(n - 1, -1, -1):
         max_heapify(log, A, order, n, i, BUILD, i)

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import UserError
-from .kernel import kernel
+from .arrays import sort, write
+from .kernel import helper, kernel
 from .random import integer, integers, permutation, uniform, uniforms
 
 Arguments = tuple[Any, ...]
@@ -53,7 +54,7 @@ def _array(rng, n, p, needle):
     return (rng.uniform(0.0, 1.0, (n,)),)
 
 
-@kernel
+@helper
 def _fast_array(state, n, p, needle):
     return (uniforms(state, n, 0.0, 1.0),)
 
@@ -62,7 +63,7 @@ def _signed_array(rng, n, p, needle):
     return (rng.uniform(-1.0, 1.0, (n,)),)
 
 
-@kernel
+@helper
 def _fast_signed_array(state, n, p, needle):
     return (uniforms(state, n, -1.0, 1.0),)
 
@@ -72,9 +73,11 @@ def _sorted_array(rng, n, p, needle):
     return key, rng.uniform(0.0, 1.0)
 
 
-@kernel
+@helper
 def _fast_sorted_array(state, n, p, needle):
-    return np.sort(uniforms(state, n, 0.0, 1.0)), uniform(state, 0.0, 1.0)
+    key = uniforms(state, n, 0.0, 1.0)
+    sort(key)
+    return key, uniform(state, 0.0, 1.0)
 
 
 def _weights(rng, n, p, needle):
@@ -83,11 +86,18 @@ def _weights(rng, n, p, needle):
     return weights[:n], weights[n:]
 
 
-@kernel
+@helper
 def _fast_weights(state, n, p, needle):
-    weights = uniforms(state, 2 * n + 1, 0.0, 1.0)
-    weights /= np.sum(weights)
-    return weights[:n].copy(), weights[n:].copy()
+    inner, outer, total = uniforms(state, n, 0.0, 1.0), uniforms(state, n + 1, 0.0, 1.0), 0.0
+    for i in range(n):
+        total += inner[i]
+    for i in range(n + 1):
+        total += outer[i]
+    for i in range(n):
+        inner[i] /= total
+    for i in range(n + 1):
+        outer[i] /= total
+    return inner, outer
 
 
 def _intervals(rng, n, p, needle):
@@ -95,10 +105,13 @@ def _intervals(rng, n, p, needle):
     return np.minimum(a, b), np.maximum(a, b)
 
 
-@kernel
+@helper
 def _fast_intervals(state, n, p, needle):
-    a, b = uniforms(state, n, 0.0, 1.0), uniforms(state, n, 0.0, 1.0)
-    return np.minimum(a, b), np.maximum(a, b)
+    start, end = uniforms(state, n, 0.0, 1.0), uniforms(state, n, 0.0, 1.0)
+    for i in range(n):
+        if end[i] < start[i]:
+            start[i], end[i] = end[i], start[i]
+    return start, end
 
 
 def _tasks(rng, n, p, needle):
@@ -106,9 +119,12 @@ def _tasks(rng, n, p, needle):
     return deadlines, rng.uniform(0.0, 1.0, (n,))
 
 
-@kernel
+@helper
 def _fast_tasks(state, n, p, needle):
-    return integers(state, n, n) + 1.0, uniforms(state, n, 0.0, 1.0)
+    deadlines = np.empty(n)
+    for i in range(n):
+        deadlines[i] = integer(state, n) + 1.0
+    return deadlines, uniforms(state, n, 0.0, 1.0)
 
 
 ARRAY = Inputs("array", _array, _fast_array)
@@ -188,7 +204,7 @@ def _communities(rng, n, p, needle):
     return (np.ascontiguousarray(A[order, :][:, order]),)
 
 
-@kernel
+@helper
 def _fast_directed(state, n, p):
     A = np.zeros((n, n))
     for i in range(n):
@@ -198,7 +214,7 @@ def _fast_directed(state, n, p):
     return A
 
 
-@kernel
+@helper
 def _fast_acyclic(state, n, p):
     order = permutation(state, n)
     A = np.zeros((n, n))
@@ -209,7 +225,7 @@ def _fast_acyclic(state, n, p):
     return A
 
 
-@kernel
+@helper
 def _fast_undirected(state, n, p):
     A = np.zeros((n, n))
     for i in range(n):
@@ -221,7 +237,7 @@ def _fast_undirected(state, n, p):
     return A
 
 
-@kernel
+@helper
 def _fast_weighted(state, n, p):
     A = _fast_undirected(state, n, p)
     for i in range(n):
@@ -233,42 +249,42 @@ def _fast_weighted(state, n, p):
     return A
 
 
-@kernel
+@helper
 def _choice(state, p):
     return p[integer(state, p.size)]
 
 
-@kernel
+@helper
 def _fast_digraph(state, n, p, needle):
     return (_fast_directed(state, n, _choice(state, p)),)
 
 
-@kernel
+@helper
 def _fast_dag(state, n, p, needle):
     return (_fast_acyclic(state, n, _choice(state, p)),)
 
 
-@kernel
+@helper
 def _fast_graph(state, n, p, needle):
     return (_fast_undirected(state, n, _choice(state, p)),)
 
 
-@kernel
+@helper
 def _fast_rooted_graph(state, n, p, needle):
     return _fast_undirected(state, n, _choice(state, p)), integer(state, n)
 
 
-@kernel
+@helper
 def _fast_weighted_graph(state, n, p, needle):
     return (_fast_weighted(state, n, _choice(state, p)),)
 
 
-@kernel
+@helper
 def _fast_rooted_weighted_graph(state, n, p, needle):
     return _fast_weighted(state, n, _choice(state, p)), integer(state, n)
 
 
-@kernel
+@helper
 def _fast_rooted_weighted_dag(state, n, p, needle):
     A = _fast_acyclic(state, n, _choice(state, p))
     for i in range(n):
@@ -277,7 +293,7 @@ def _fast_rooted_weighted_dag(state, n, p, needle):
     return A, integer(state, n)
 
 
-@kernel
+@helper
 def _fast_communities(state, n, p, needle):
     inside = _choice(state, p)
     order = permutation(state, n)
@@ -320,7 +336,7 @@ def _two_strings(rng, n, p, needle):
     return first, rng.randint(0, high=ALPHABET, size=(n // 2,))
 
 
-@kernel
+@helper
 def _fast_two_strings(state, n, p, needle):
     return integers(state, n - n // 2, ALPHABET), integers(state, n // 2, ALPHABET)
 
@@ -352,12 +368,12 @@ def _haystack(rng, n, p, needle):
     return text, pattern
 
 
-@kernel
+@helper
 def _fast_haystack(state, n, p, needle):
     m = integer(state, -needle) + 1 if needle < 0 else needle
     pattern, text = integers(state, m, ALPHABET), integers(state, n - m, ALPHABET)
     at = integer(state, n - 2 * m)
-    text[at : at + m] = pattern
+    write(pattern, text[at : at + m])
     return text, pattern
 
 
@@ -368,7 +384,7 @@ HAYSTACK = Inputs("haystack and needle", _haystack, _fast_haystack, min_size=3)
 # --- points of the plane -----------------------------------------------------------------------
 
 
-@kernel
+@helper
 def _left(x, y, a, b, c):
     return (y[c] - y[a]) * (x[b] - x[a]) > (y[b] - y[a]) * (x[c] - x[a])
 
@@ -389,7 +405,7 @@ def _segments(rng, n, p, needle):
             return x, y
 
 
-@kernel
+@helper
 def _fast_segments(state, n, p, needle):
     crossing = uniform(state, 0.0, 1.0) < 0.5
     while True:
@@ -420,12 +436,15 @@ def _disk(rng, n, p, needle):
             return x, y
 
 
-@kernel
+@helper
 def _fast_disk(state, n, p, needle):
     while True:
         angle = uniforms(state, n, 0.0, 2.0 * np.pi)
-        radius = 2.0 * np.sqrt(uniforms(state, n, 0.0, 1.0))
-        x, y = radius * np.cos(angle), radius * np.sin(angle)
+        square = uniforms(state, n, 0.0, 1.0)
+        x, y = np.empty(n), np.empty(n)
+        for i in range(n):
+            radius = 2.0 * np.sqrt(square[i])
+            x[i], y[i] = radius * np.cos(angle[i]), radius * np.sin(angle[i])
         if not _collinear(x, y):
             return x, y
 

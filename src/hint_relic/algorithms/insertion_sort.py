@@ -5,11 +5,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from .algorithm import Algorithm, Augmentation, Family, reads, returns, shows
+from .arrays import places
 from .inputs import ARRAY
-from .kernel import kernel
+from .kernel import helper, kernel
 from .record import link, log_type, open_array, tick
 
 SPEC = {
@@ -23,9 +22,9 @@ SPEC = {
 Log = log_type(__name__, SPEC)
 
 
-@kernel
+@helper
 def record(log, order, i, j):
-    t = tick(log)
+    t = tick(log.cursor)
     link(order, log.pred_h[t])
     log.i[t] = i
     log.j[t] = j
@@ -34,7 +33,7 @@ def record(log, order, i, j):
 @kernel
 def run(log, key):
     row = open_array(log, key)
-    A, order = key.copy(), np.arange(key.size)
+    A, order = key.copy(), places(key.size)
     record(log, order, 0, 0)
     for j in range(1, A.size):
         x = A[j]

@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from .algorithm import Algorithm, Family, reads, returns, shows
+from .arrays import places, write
 from .inputs import DISK
-from .kernel import kernel
+from .kernel import helper, kernel
 from .plane import direction, lowest
 from .record import link, log_type, open_points, tick
 
@@ -34,19 +35,19 @@ SPEC = {
 Log = log_type(__name__, SPEC)
 
 
-@kernel
+@helper
 def record(log, order, phase, in_hull, best, last, end, i):
-    t = tick(log)
+    t = tick(log.cursor)
     link(order, log.pred_h[t])
     log.phase[t] = phase
-    log.in_hull_h[t] = in_hull
+    write(in_hull, log.in_hull_h[t])
     log.best[t] = best
     log.last_point[t] = last
     log.endpoint[t] = end
     log.i[t] = i
 
 
-@kernel
+@helper
 def further_right(x, y, last, end, i):
     return i != last and i != end and direction(x, y, last, end, i) >= 0.0
 
@@ -55,7 +56,7 @@ def further_right(x, y, last, end, i):
 def run(log, x, y):
     row = open_points(log, x, y)
     n = x.size
-    order, in_hull = np.arange(n), np.zeros(n, np.int8)
+    order, in_hull = places(n), np.zeros(n, np.int8)
     record(log, order, START, in_hull, 0, 0, 0, 0)
     best = end = lowest(x, y)
     while in_hull[end] == 0:
@@ -66,7 +67,7 @@ def run(log, x, y):
             if end == last or further_right(x, y, last, end, i):
                 end = i
             record(log, order, MARCH, in_hull, best, last, end, i)
-    log.in_hull[row] = in_hull
+    write(in_hull, log.in_hull[row])
 
 
 ALGORITHM = Algorithm(

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba import types
+from numba.core.dispatcher import Dispatcher
 
 
 def cache_root() -> Path:
@@ -43,13 +45,65 @@ def _numba_cache() -> str:
 _CACHE = _numba_cache()
 
 
+def outside(*kernels: Any) -> str:
+    """What tells apart the cached loops over kernels that are not of this package.
+
+    The cache's folder goes with the sources of the package, so a loop over an algorithm of your
+    own must have another name whenever the file of its kernel has changed. "" for our own.
+    """
+    digest = hashlib.sha256()
+    package = Path(__file__).resolve().parent.parent
+    files = {Path(k.py_func.__code__.co_filename).resolve() for k in kernels}
+    others = sorted(file for file in files if package not in file.parents)
+    for file in others:
+        digest.update(file.read_bytes() if file.is_file() else os.urandom(16))
+    return f"_{digest.hexdigest()[:12]}" if others else ""
+
+
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile `function` to machine code that runs without the interpreter's lock."""
+    return _compiled(function, nogil=True)
+
+
+def helper(function: Callable[..., Any]) -> Any:
+    """Compile what only kernels call: Python can't, as it has no wrapper to turn objects into
+    arrays, which would take as long to compile as the function itself."""
+    return _compiled(function, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+# For what takes a log: a call passes it array by array, field by field, which takes longer than
+# writing a small step does, both to run and to compile.
+inlined = numba.njit(inline="always")
+
+
+def _compiled(function: Callable[..., Any], **options: Any) -> Any:
     if not _CACHE:
-        return numba.njit(nogil=True)(function)
+        return _compiled_once(numba.njit(**options)(function))
     settings: Any = numba.config
     before, settings.CACHE_DIR = settings.CACHE_DIR, _CACHE
     try:
-        return numba.njit(nogil=True, cache=True)(function)
+        return _compiled_once(numba.njit(cache=True, **options)(function))
     finally:
         settings.CACHE_DIR = before
+
+
+def _compiled_once(dispatcher: Any) -> Any:
+    """Let kernels that call `dispatcher` agree on the types of its arguments.
+
+    Numba compiles a function anew for each constant that it is called with, `f(0)` and `f(1)`,
+    and for each width of integers. Here all of these are 64-bit integers.
+    """
+    if not isinstance(dispatcher, Dispatcher):  # NUMBA_DISABLE_JIT: a plain function
+        return dispatcher
+    find = dispatcher.get_call_template
+
+    def find_plain(args: Any, kws: Any) -> Any:
+        return find([_plain(t) for t in args], {name: _plain(t) for name, t in kws.items()})
+
+    dispatcher.get_call_template = find_plain  # type: ignore[method-assign]
+    return dispatcher
+
+
+def _plain(argument: types.Type) -> types.Type:
+    argument = types.unliteral(argument)
+    return types.int64 if argument in types.signed_domain else argument

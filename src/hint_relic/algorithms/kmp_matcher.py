@@ -9,11 +9,10 @@ Where there is no match, the head of the needle is marked.
 
 from __future__ import annotations
 
-import numpy as np
-
 from .algorithm import Algorithm, Family, reads, returns, shows
+from .arrays import places
 from .inputs import ALPHABET, HAYSTACK
-from .kernel import kernel
+from .kernel import helper, kernel
 from .record import link_strings, log_type, open_strings, tick
 
 SPEC = {
@@ -35,13 +34,15 @@ SPEC = {
 Log = log_type(__name__, SPEC)
 
 
-@kernel
+@helper
 def record(log, n, pi, k, phase, q, s, i):
-    t = tick(log)
+    t = tick(log.cursor)
     link_strings(n, log.pred_h[t])
-    log.pi[t, :n] = np.arange(n)
-    log.pi[t, n:] = n + np.maximum(pi, 0)
-    log.is_reset[t, n:] = pi < 0
+    for j in range(n):
+        log.pi[t, j] = j
+    for j in range(pi.size):
+        log.pi[t, n + j] = n + max(pi[j], 0)
+        log.is_reset[t, n + j] = pi[j] < 0
     log.k[t], log.k_reset[t] = n + max(k, 0), k < 0
     log.q[t], log.q_reset[t] = n + max(q, 0), phase == 0 or q < 0
     log.s[t] = s
@@ -49,10 +50,10 @@ def record(log, n, pi, k, phase, q, s, i):
     log.phase[t] = phase
 
 
-@kernel
+@helper
 def prefix_function(log, n, P):
     m = P.size
-    pi = np.arange(m)
+    pi = places(m)
     pi[0] = k = -1
     record(log, n, pi, k, 0, min(1, m - 1), 0, 0)
     for q in range(1, m):

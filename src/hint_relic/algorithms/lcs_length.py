@@ -12,8 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from .algorithm import Algorithm, Family, reads, returns, shows
+from .arrays import equal, write
 from .inputs import ALPHABET, TWO_STRINGS
-from .kernel import kernel
+from .kernel import helper, kernel
 from .record import link_strings, log_type, open_strings, tick
 
 MATCH, SHORTER_X, SHORTER_Y = 0, 1, 2
@@ -32,25 +33,34 @@ SPEC = {
 Log = log_type(__name__, SPEC)
 
 
-@kernel
-def between_strings(b, out):
+@helper
+def between_strings(values, out):
+    """Write what holds of pairs of letters, one of either string."""
+    n, m = values.shape
+    for i in range(n):
+        for j in range(m):
+            out[i, n + j] = values[i, j]
+
+
+@helper
+def record_choices(b, out):
     out[:] = MASKED
-    out[: b.shape[0], b.shape[0] :] = b
+    between_strings(b, out)
 
 
-@kernel
+@helper
 def record(log, b, c):
-    t, n = tick(log), b.shape[0]
+    t, n = tick(log.cursor), b.shape[0]
     link_strings(n, log.pred_h[t])
-    between_strings(b, log.b_h[t])
-    log.c[t, :n, n:] = c
+    record_choices(b, log.b_h[t])
+    between_strings(c, log.c[t])
 
 
 @kernel
 def run(log, x, y):
     row = open_strings(log, x, y)
     n, m = x.size, y.size
-    b, c = np.zeros((n, m), np.int8), np.zeros((n, m))
+    b, c, before = np.zeros((n, m), np.int8), np.zeros((n, m)), np.empty((n, m))
     for i in range(n):
         c[i, 0] = x[i] == y[0] or (i > 0 and c[i - 1, 0] == 1.0)
         b[i, 0] = MATCH if x[i] == y[0] else SHORTER_X
@@ -58,7 +68,7 @@ def run(log, x, y):
         c[0, j] = x[0] == y[j] or c[0, j - 1] == 1.0
         b[0, j] = MATCH if x[0] == y[j] else SHORTER_Y if c[0, j] == 1.0 else SHORTER_X
     while True:
-        before = c.copy()
+        write(c, before)
         record(log, b, before)
         for i in range(1, n):
             for j in range(1, m):
@@ -71,9 +81,9 @@ def run(log, x, y):
                 else:
                     c[i, j] = before[i, j - 1]
                     b[i, j] = SHORTER_Y
-        if np.all(c == before):
+        if equal(c, before):
             break
-    between_strings(b, log.b[row])
+    record_choices(b, log.b[row])
 
 
 ALGORITHM = Algorithm(

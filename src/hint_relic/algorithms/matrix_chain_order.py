@@ -11,8 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from .algorithm import Algorithm, Family, reads, returns, shows
+from .arrays import equal, places, write
 from .inputs import ARRAY
-from .kernel import kernel
+from .kernel import helper, kernel
 from .record import SAMPLE, link, log_type, positions, tick
 
 SPEC = {
@@ -27,16 +28,16 @@ SPEC = {
 Log = log_type(__name__, SPEC)
 
 
-@kernel
+@helper
 def record(log, order, m, s, msk):
-    t = tick(log)
+    t = tick(log.cursor)
     link(order, log.pred_h[t])
-    log.m[t] = m
-    log.s_h[t] = s
-    log.msk[t] = msk
+    write(m, log.m[t])
+    write(s, log.s_h[t])
+    write(msk, log.msk[t])
 
 
-@kernel
+@helper
 def sweep(p, before, known, changed, m, s, msk):
     """One round; returns the first column of each row that it changed.
 
@@ -44,7 +45,9 @@ def sweep(p, before, known, changed, m, s, msk):
     were, the split can't have become better, and is skipped.
     """
     n = p.size
-    first = np.full(n, n)
+    first = places(n)
+    for i in range(n):
+        first[i] = n
     for i in range(1, n):
         for k in range(i, n - 1):
             if known[i, k]:
@@ -61,19 +64,21 @@ def sweep(p, before, known, changed, m, s, msk):
 def run(log, p):
     row = log.cursor[SAMPLE]
     positions(log.pos[row])
-    log.p[row] = p
+    write(p, log.p[row])
     n = p.size
     m, s, msk = np.zeros((n, n)), np.zeros((n, n), np.int32), np.zeros((n, n), np.int8)
+    before, known = np.empty((n, n)), np.empty((n, n), np.int8)
     for i in range(1, n):
         msk[i, i] = 1
-    order = changed = np.arange(n)  # at first, all that is known is new
+    order = changed = places(n)  # at first, all that is known is new
     while True:
-        before, known = m.copy(), msk.copy()
+        write(m, before)
+        write(msk, known)
         record(log, order, before, s, known)
         changed = sweep(p, before, known, changed, m, s, msk)
-        if np.all(m == before):
+        if equal(m, before):
             break
-    log.s[row] = s
+    write(s, log.s[row])
 
 
 ALGORITHM = Algorithm(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .algorithm import Algorithm, Augmentation, Family, reads, returns, shows
 from .arrays import link_in_place
 from .inputs import ARRAY
-from .kernel import kernel
+from .kernel import helper, kernel
 from .record import log_type, open_array, tick
 
 SPEC = {
@@ -19,9 +19,9 @@ SPEC = {
 Log = log_type(__name__, SPEC)
 
 
-@kernel
+@helper
 def record(log, smallest, i):
-    t = tick(log)
+    t = tick(log.cursor)
     link_in_place(log.pred_h[t])
     log.min_h[t] = smallest
     log.i[t] = i

@@ -14,10 +14,10 @@ from collections import namedtuple
 import numpy as np
 
 from .algorithm import Algorithm, Augmentation, Family, reads, returns, shows
+from .arrays import argsort, ids, write
 from .inputs import SPARSE_WEIGHTED_GRAPH
-from .kernel import kernel
+from .kernel import helper, kernel
 from .record import log_type, open_graph, tick
-from .writing import write
 
 SPEC = {
     "pos": reads("node", "scalar"),
@@ -38,9 +38,9 @@ Log = log_type(__name__, SPEC)
 Forest = namedtuple("Forest", "in_mst pi mask_u mask_v")
 
 
-@kernel
+@helper
 def record(log, forest, u, v, root_u, root_v, phase):
-    t = tick(log)
+    t = tick(log.cursor)
     write(forest.in_mst, log.in_mst_h[t])
     write(forest.pi, log.pi[t])
     log.u[t] = u
@@ -52,7 +52,7 @@ def record(log, forest, u, v, root_u, root_v, phase):
     log.phase[t] = phase
 
 
-@kernel
+@helper
 def by_weight(A):
     """The edges (u, v) with u < v, each as the number u * n + v, lightest first."""
     n, count = A.shape[0], 0
@@ -62,10 +62,13 @@ def by_weight(A):
             if A[u, v] > 0:
                 edges[count], weights[count] = u * n + v, A[u, v]
                 count += 1
-    return edges[np.argsort(weights[:count], kind="mergesort")]
+    order = argsort(weights[:count])
+    for rank in range(count):
+        order[rank] = edges[order[rank]]
+    return order
 
 
-@kernel
+@helper
 def climb(pi, root, mask):
     """Go one node up; point all nodes passed at it."""
     root = pi[root]
@@ -76,7 +79,7 @@ def climb(pi, root, mask):
     return root
 
 
-@kernel
+@helper
 def join(log, forest, u, v):
     """Add the edge (u, v) to the forest, unless it would close a cycle."""
     in_mst, pi, mask_u, mask_v = forest
@@ -103,7 +106,7 @@ def run(log, A):
     n = A.shape[0]
     forest = Forest(
         np.zeros((n, n), np.int8),
-        np.arange(n, dtype=np.int32),
+        ids(n),
         np.zeros(n, np.int8),
         np.zeros(n, np.int8),
     )
@@ -124,4 +127,5 @@ ALGORITHM = Algorithm(
     sparse=True,
     view=Augmentation.SUBGRAPH,
     contrasted=("pi",),
+    by_weight=True,
 )

@@ -5,14 +5,12 @@ Only the source's component is spanned; all other nodes point at themselves.
 
 from __future__ import annotations
 
-import numpy as np
-
 from .algorithm import Algorithm, Augmentation, Family, reads, returns, shows
+from .arrays import write
 from .inputs import ROOTED_WEIGHTED_GRAPH
-from .kernel import kernel
-from .nearest_first import new_search, offer, record_search, take_nearest
+from .kernel import helper, kernel
+from .nearest_first import new_search, offer, record_search, take_nearest, waits
 from .record import log_type, open_rooted_graph
-from .writing import write
 
 SPEC = {
     "pos": reads("node", "scalar"),
@@ -29,7 +27,7 @@ SPEC = {
 Log = log_type(__name__, SPEC)
 
 
-@kernel
+@helper
 def record(log, search, u):
     t = record_search(log, search, u)
     write(search.key, log.key[t])
@@ -41,7 +39,7 @@ def run(log, A, s):
     n = A.shape[0]
     search = new_search(n, s)
     record(log, search, s)
-    while np.any(search.in_queue):
+    while waits(search):
         u = take_nearest(search)
         for v in range(n):
             if A[u, v] != 0:

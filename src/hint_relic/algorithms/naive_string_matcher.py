@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from .algorithm import Algorithm, Family, reads, returns, shows
 from .inputs import ALPHABET, HAYSTACK
-from .kernel import kernel
+from .kernel import helper, kernel
 from .record import link_strings, log_type, open_strings, tick
 
 SPEC = {
@@ -25,9 +25,9 @@ SPEC = {
 Log = log_type(__name__, SPEC)
 
 
-@kernel
+@helper
 def record(log, n, s, j):
-    t = tick(log)
+    t = tick(log.cursor)
     link_strings(n, log.pred_h[t])
     log.s[t] = s
     log.i[t] = s + j

@@ -2,7 +2,7 @@
 
 Where they differ is what "near" means, the key a node is offered at:
 
-    while np.any(search.in_queue):
+    while waits(search):
         u = take_nearest(search)
         for v in range(n):
             if A[u, v] != 0:
@@ -19,24 +19,31 @@ from collections import namedtuple
 
 import numpy as np
 
-from .kernel import kernel
+from .arrays import ids, write
+from .kernel import helper, inlined
 from .record import tick
-from .writing import inlined, write
 
 # key, pi: a node's nearness and the node it is near to.  in_queue: seen.  mark: taken.
 Search = namedtuple("Search", "key pi in_queue mark")
 
 
-@kernel
+@helper
 def new_search(n, s):
-    search = Search(
-        np.zeros(n), np.arange(n, dtype=np.int32), np.zeros(n, np.int8), np.zeros(n, np.int8)
-    )
+    search = Search(np.zeros(n), ids(n), np.zeros(n, np.int8), np.zeros(n, np.int8))
     search.in_queue[s] = 1
     return search
 
 
-@kernel
+@helper
+def waits(search):
+    """Is there a node in the queue?"""
+    for v in range(search.in_queue.size):  # noqa: SIM110 (kernels have no generators)
+        if search.in_queue[v]:
+            return True
+    return False
+
+
+@helper
 def take_nearest(search):
     """Take the node of least key (of several, the first) from the queue, which has one."""
     nearest = -1
@@ -48,7 +55,7 @@ def take_nearest(search):
     return nearest
 
 
-@kernel
+@helper
 def offer(search, u, v, key):
     """Reach v from u at `key`, if v is not taken yet and that is its best offer."""
     if not search.mark[v] and (not search.in_queue[v] or key < search.key[v]):
@@ -60,7 +67,7 @@ def offer(search, u, v, key):
 @inlined
 def record_search(log, search, u):
     """Record all but the keys; the row of the step."""
-    t = tick(log)
+    t = tick(log.cursor)
     write(search.pi, log.pi_h[t])
     write(search.mark, log.mark[t])
     write(search.in_queue, log.in_queue[t])

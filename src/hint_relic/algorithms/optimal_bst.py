@@ -11,8 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from .algorithm import Algorithm, Family, reads, returns, shows
+from .arrays import places, write
 from .inputs import WEIGHTS
-from .kernel import kernel
+from .kernel import helper, kernel
 from .record import SAMPLE, link, log_type, positions, tick
 
 INFINITY = 1e9
@@ -31,24 +32,24 @@ SPEC = {
 Log = log_type(__name__, SPEC)
 
 
-@kernel
+@helper
 def record(log, order, root, e, w, msk):
-    t = tick(log)
+    t = tick(log.cursor)
     link(order, log.pred_h[t])
-    log.root_h[t] = root
-    log.e[t] = e
-    log.w[t] = w
-    log.msk[t] = msk
+    write(root, log.root_h[t])
+    write(e, log.e[t])
+    write(w, log.w[t])
+    write(msk, log.msk[t])
 
 
 @kernel
 def run(log, p, q):
     row = log.cursor[SAMPLE]
     positions(log.pos[row])
-    log.p[row, :-1] = p
-    log.q[row] = q
+    write(p, log.p[row])
+    write(q, log.q[row])
     n = q.size
-    order = np.arange(n)
+    order = places(n)
     root, msk = np.zeros((n, n), np.int32), np.zeros((n, n), np.int8)
     e, w = np.zeros((n, n)), np.zeros((n, n))
     for i in range(n):
@@ -67,7 +68,7 @@ def run(log, p, q):
                     root[i, j] = r
             msk[i, j] = 1
         record(log, order, root, e, w, msk)
-    log.root[row] = root
+    write(root, log.root[row])
 
 
 ALGORITHM = Algorithm(

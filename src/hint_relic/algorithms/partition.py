@@ -9,13 +9,13 @@ it compiles.
 from __future__ import annotations
 
 from .arrays import exchange
-from .kernel import kernel
+from .kernel import helper
 from .record import link, tick
 
 
-@kernel
+@helper
 def record(log, order, p, r, i, j, pivot, rank, target):
-    t = tick(log)
+    t = tick(log.cursor)
     link(order, log.pred_h[t])
     log.p[t] = order[p]
     log.r[t] = order[r]
@@ -27,7 +27,7 @@ def record(log, order, p, r, i, j, pivot, rank, target):
         log.pivot[t] = order[pivot]
 
 
-@kernel
+@helper
 def partition(log, A, order, p, r, target):
     """Split the places p … r around their last item; where that item ends up."""
     x = A[r]

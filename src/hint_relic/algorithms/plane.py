@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from .kernel import kernel
+from .kernel import helper
 
 
-@kernel
+@helper
 def direction(x, y, i, j, k):
     """Positive where point k lies to the right of the line from i to j, 0 where it is on it."""
     return (x[k] - x[i]) * (y[j] - y[i]) - (x[j] - x[i]) * (y[k] - y[i])
 
 
-@kernel
+@helper
 def lowest(x, y):
     """The lowest point; of several, the leftmost."""
     best = 0

@@ -7,9 +7,8 @@ start of the whole array instead.
 
 from __future__ import annotations
 
-import numpy as np
-
 from .algorithm import Algorithm, Family, reads, returns, shows
+from .arrays import places
 from .inputs import ARRAY
 from .kernel import kernel
 from .partition import partition
@@ -35,7 +34,7 @@ Log = log_type(__name__, SPEC)
 def run(log, key):
     row = open_array(log, key)
     n = key.size
-    A, order = key.copy(), np.arange(n)
+    A, order = key.copy(), places(n)
     p, r, target = 0, n - 1, n // 2
     while True:
         q = partition(log, A, order, p, r, target)

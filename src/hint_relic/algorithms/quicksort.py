@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .algorithm import Algorithm, Augmentation, Family, reads, returns, shows
+from .arrays import places
 from .inputs import ARRAY
 from .kernel import kernel
 from .partition import partition
@@ -26,14 +27,17 @@ Log = log_type(__name__, SPEC)
 @kernel
 def run(log, key):
     row = open_array(log, key)
-    A, order = key.copy(), np.arange(key.size)
-    parts = [(0, key.size - 1)]
-    while len(parts) > 0:
-        p, r = parts.pop()
+    A, order = key.copy(), places(key.size)
+    parts, count = np.empty((key.size + 1, 2), np.int64), 1  # a stack of those left to sort
+    parts[0, 0], parts[0, 1] = 0, key.size - 1
+    while count > 0:
+        count -= 1
+        p, r = parts[count, 0], parts[count, 1]
         if p < r:
             q = partition(log, A, order, p, r, None)
-            parts.append((q + 1, r))
-            parts.append((p, q - 1))
+            parts[count, 0], parts[count, 1] = q + 1, r
+            parts[count + 1, 0], parts[count + 1, 1] = p, q - 1
+            count += 2
     link(order, log.pred[row])
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .kernel import kernel
+from .arrays import places
+from .kernel import helper
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -17,7 +18,7 @@ _S30, _S27, _S31, _S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(
 _UNIT = 1.0 / (1 << 53)
 
 
-@kernel
+@helper
 def mix(x):
     """SplitMix64's finaliser: a bijection of 64-bit words that looks random."""
     x = (x ^ (x >> _S30)) * _MIX_1
@@ -25,7 +26,7 @@ def mix(x):
     return x ^ (x >> _S31)
 
 
-@kernel
+@helper
 def stream(seed, sample):
     """The generator of one sample: independent of every other (seed, sample)."""
     state = np.empty(1, np.uint64)
@@ -33,25 +34,25 @@ def stream(seed, sample):
     return state
 
 
-@kernel
+@helper
 def bits(state):
     state[0] += _GAMMA
     return mix(state[0])
 
 
-@kernel
+@helper
 def uniform(state, low, high):
     """One number of U[low, high)."""
     return low + (high - low) * ((bits(state) >> _S11) * _UNIT)
 
 
-@kernel
+@helper
 def integer(state, n):
     """One integer of 0 … n-1 (the bias, n / 2^53, is far below what can be seen)."""
     return np.int64((bits(state) >> _S11) * _UNIT * n)
 
 
-@kernel
+@helper
 def uniforms(state, n, low, high):
     out = np.empty(n)
     for i in range(n):
@@ -59,7 +60,7 @@ def uniforms(state, n, low, high):
     return out
 
 
-@kernel
+@helper
 def integers(state, count, n):
     out = np.empty(count, np.int64)
     for i in range(count):
@@ -67,9 +68,9 @@ def integers(state, count, n):
     return out
 
 
-@kernel
+@helper
 def permutation(state, n):
-    out = np.arange(n)
+    out = places(n)
     for i in range(n - 1, 0, -1):
         j = integer(state, i + 1)
         out[i], out[j] = out[j], out[i]

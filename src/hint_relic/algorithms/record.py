@@ -4,7 +4,7 @@ A log is a named tuple of arrays, one for each name of the spec: inputs and outp
 for each sample, hints a row for each step. `cursor` holds the sample being run, the next free
 row for a step, and the end of the sample's rows. A kernel records a step as
 
-    t = tick(log)
+    t = tick(log.cursor)
     link(order, log.pred_h[t])
     log.i[t] = i
 
@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 
 from ..spec import Spec, Stage
-from .kernel import kernel
+from .arrays import write
+from .kernel import helper, inlined
 
 SAMPLE, NEXT, END = 0, 1, 2
 
@@ -48,22 +49,23 @@ def allocate(log: Any, spec: Spec, samples: int, nodes: int, steps: int) -> Any:
     return log(np.zeros(3, np.int64), *arrays)
 
 
-@kernel
-def tick(log):
+@helper
+def tick(cursor):
     """The row for the next step."""
-    t = log.cursor[NEXT]
-    log.cursor[NEXT] = t + 1
-    return min(t, log.cursor[END] - 1)
+    t = cursor[NEXT]
+    cursor[NEXT] = t + 1
+    last = cursor[END] - 1
+    return t if t < last else last
 
 
-@kernel
+@helper
 def positions(out):
     """Evenly spaced positions: i / n."""
     for i in range(out.size):
         out[i] = i * 1.0 / out.size
 
 
-@kernel
+@helper
 def link(order, out):
     """Each item points at the item before it in `order`; the first at itself."""
     out[order[0]] = order[0]
@@ -71,42 +73,41 @@ def link(order, out):
         out[order[i]] = order[i - 1]
 
 
-@kernel
+@helper
 def heap_links(order, size, out):
     """Each item of a heap of `size` items points at its parent; all others at themselves."""
     for i in range(order.size):
         out[order[i]] = order[(i - 1) // 2] if 0 < i < size else order[i]
 
 
-@kernel
-def edges(A, out):
-    """The adjacency mask of a weight matrix, self-loops included."""
-    n = A.shape[0]
+@helper
+def edges(n, A, out):
+    """The adjacency mask of a weight matrix over `n` nodes, self-loops included."""
     for i in range(n):
         for j in range(n):
             out[i, j] = 1 if (A[i, j] + (1.0 if i == j else 0.0)) != 0.0 else 0
 
 
-@kernel
+@inlined
 def open_array(log, key):
     """Record the inputs of an algorithm over one array; the row of its outputs."""
     b = log.cursor[SAMPLE]
     positions(log.pos[b])
-    log.key[b] = key
+    write(key, log.key[b])
     return b
 
 
-@kernel
+@inlined
 def open_graph(log, A):
     """Record the inputs of an algorithm over a graph; the row of its outputs."""
     b = log.cursor[SAMPLE]
     positions(log.pos[b])
-    log.A[b] = A
-    edges(A, log.adj[b])
+    write(A, log.A[b])
+    edges(A.shape[0], A, log.adj[b])
     return b
 
 
-@kernel
+@inlined
 def open_rooted_graph(log, A, s):
     """The same for a graph with a source node."""
     b = open_graph(log, A)
@@ -114,30 +115,31 @@ def open_rooted_graph(log, A, s):
     return b
 
 
-@kernel
+@inlined
 def open_points(log, x, y):
     """Record the inputs of an algorithm over points of the plane; the row of its outputs."""
     b = log.cursor[SAMPLE]
     positions(log.pos[b])
-    log.x[b] = x
-    log.y[b] = y
+    write(x, log.x[b])
+    write(y, log.y[b])
     return b
 
 
-@kernel
+@inlined
 def open_strings(log, first, second):
     """Record two strings laid end to end; the row of their outputs."""
     b = log.cursor[SAMPLE]
     n = first.size
     positions(log.pos[b, :n])
     positions(log.pos[b, n:])
-    log.string[b, n:] = 1
-    log.key[b, :n] = first
-    log.key[b, n:] = second
+    for i in range(n, log.pos.shape[1]):
+        log.string[b, i] = 1
+    write(first, log.key[b, :n])
+    write(second, log.key[b, n:])
     return b
 
 
-@kernel
+@helper
 def link_strings(n, out):
     """Predecessors in two strings laid end to end, the first of them of length `n`."""
     for i in range(out.size):

@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from .algorithm import Algorithm, Family, reads, returns, shows
+from .arrays import write
 from .inputs import SEGMENTS
-from .kernel import kernel
+from .kernel import helper, kernel
 from .plane import direction
 from .record import log_type, open_points, tick
 
@@ -28,23 +29,23 @@ SPEC = {
 Log = log_type(__name__, SPEC)
 
 
-@kernel
+@helper
 def record(log, i, j, k, dirs, on_seg):
-    t = tick(log)
+    t = tick(log.cursor)
     log.i[t] = i
     log.j[t] = j
     log.k[t] = k
-    log.dir[t] = dirs
-    log.on_seg[t] = on_seg
+    write(dirs, log.dir[t])
+    write(on_seg, log.on_seg[t])
 
 
-@kernel
+@helper
 def on_segment(x, y, i, j, k):
     """For a point k on the line through i and j: does it lie between them?"""
     return min(x[i], x[j]) <= x[k] <= max(x[i], x[j]) and min(y[i], y[j]) <= y[k] <= max(y[i], y[j])
 
 
-@kernel
+@helper
 def opposite(a, b):
     return (a > 0.0 and b < 0.0) or (a < 0.0 and b > 0.0)
 
@@ -59,9 +60,10 @@ def run(log, x, y):
         dirs[k] = direction(x, y, i, j, k)
         on_seg[k] = on_segment(x, y, i, j, k)
         record(log, i, j, k, dirs, on_seg)
-    log.intersect[row] = (opposite(dirs[0], dirs[1]) and opposite(dirs[2], dirs[3])) or np.any(
-        (dirs == 0.0) & (on_seg == 1)
-    )
+    crossing = opposite(dirs[0], dirs[1]) and opposite(dirs[2], dirs[3])
+    for k in range(4):
+        crossing = crossing or (dirs[k] == 0.0 and on_seg[k] == 1)
+    log.intersect[row] = crossing
 
 
 ALGORITHM = Algorithm(

@@ -11,11 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from .algorithm import Algorithm, Augmentation, Family, Start, reads, returns, shows
+from .arrays import falling, ids, write
 from .depth_first import WHITE, U, advance, new_walk, record_timed_walk, start
-from .inputs import COMMUNITY_GRAPH
-from .kernel import kernel
+from .inputs import COMMUNITY_GRAPH, DIGRAPH
+from .kernel import helper, kernel
 from .record import edges, log_type, open_graph
-from .writing import write
 
 SPEC = {
     "pos": reads("node", "scalar"),
@@ -38,7 +38,7 @@ SPEC = {
 Log = log_type(__name__, SPEC)
 
 
-@kernel
+@helper
 def record(log, walk, scc_id, A_t, phase):
     t = record_timed_walk(log, walk)
     write(scc_id, log.scc_id_h[t])
@@ -46,13 +46,22 @@ def record(log, walk, scc_id, A_t, phase):
     log.phase[t] = phase
 
 
+@helper
+def transposed(A):
+    out = np.empty(A.shape)
+    for i in range(A.shape[0]):
+        for j in range(A.shape[1]):
+            out[j, i] = A[i, j]
+    return out
+
+
 @kernel
 def run(log, A):
     row = open_graph(log, A)
     n = A.shape[0]
     walk = new_walk(n, timed=True, meets=False)
-    scc_id, A_t = np.arange(n, dtype=np.int32), np.empty((n, n), np.int8)
-    edges(A.T, A_t)
+    scc_id, backwards, A_t = ids(n), transposed(A), np.empty((n, n), np.int8)
+    edges(n, backwards, A_t)
     for s in range(n):
         if walk.color[s] == WHITE:
             start(walk, s)
@@ -61,11 +70,11 @@ def run(log, A):
                 record(log, walk, scc_id, A_t, 0)
 
     walk.color[:] = WHITE
-    for s in np.argsort(-walk.f):
+    for s in falling(walk.f):
         if walk.color[s] == WHITE:
             start(walk, s)
             record(log, walk, scc_id, A_t, 1)
-            while advance(walk, A_t):
+            while advance(walk, backwards):
                 scc_id[walk.at[U]] = s
                 record(log, walk, scc_id, A_t, 1)
     write(scc_id, log.scc_id[row])
@@ -81,5 +90,6 @@ ALGORITHM = Algorithm(
     log=Log,
     view=Augmentation.ENTERED_NODE,
     contrasted=("scc_id_h", "color", "s_prev"),
+    part=DIGRAPH,  # communities need four nodes; fewer are joined as nodes of one are
     starts={"A_t": Start.TRANSPOSED_ADJACENCY},
 )

@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from .algorithm import Algorithm, Family, reads, returns, shows
-from .arrays import link_in_place
+from .arrays import falling, link_in_place, write
 from .inputs import TASKS
-from .kernel import kernel
+from .kernel import helper, kernel
 from .record import SAMPLE, log_type, positions, tick
 
 SPEC = {
@@ -29,20 +29,20 @@ SPEC = {
 Log = log_type(__name__, SPEC)
 
 
-@kernel
+@helper
 def open_tasks(log, d, w):
     row = log.cursor[SAMPLE]
     positions(log.pos[row])
-    log.d[row] = d
-    log.w[row] = w
+    write(d, log.d[row])
+    write(w, log.w[row])
     return row
 
 
-@kernel
+@helper
 def record(log, selected, i, t):
-    step = tick(log)
+    step = tick(log.cursor)
     link_in_place(log.pred_h[step])
-    log.selected_h[step] = selected
+    write(selected, log.selected_h[step])
     log.i[step] = i
     log.t[step] = t
 
@@ -52,16 +52,17 @@ def run(log, d, w):
     row = open_tasks(log, d, w)
     selected = np.zeros(d.size, np.int8)
     record(log, selected, 0, 0)
-    by_weight = np.argsort(-w, kind="mergesort")
+    by_weight = falling(w)
     selected[by_weight[0]] = 1
     t = 1
     record(log, selected, by_weight[0], t)
-    for i in by_weight[1:]:
+    for rank in range(1, w.size):
+        i = by_weight[rank]
         if t < d[i]:
             selected[i] = 1
             t += 1
         record(log, selected, i, t)
-    log.selected[row] = selected
+    write(selected, log.selected[row])
 
 
 ALGORITHM = Algorithm(

@@ -7,9 +7,8 @@ their own.
 
 from __future__ import annotations
 
-import numpy as np
-
 from .algorithm import Algorithm, Augmentation, Family, reads, returns, shows
+from .arrays import ids, write
 from .depth_first import (
     DID,
     FINISHED,
@@ -22,9 +21,8 @@ from .depth_first import (
     start,
 )
 from .inputs import DAG
-from .kernel import kernel
+from .kernel import helper, kernel
 from .record import log_type, open_graph
-from .writing import write
 
 SPEC = {
     "pos": reads("node", "scalar"),
@@ -44,7 +42,7 @@ SPEC = {
 Log = log_type(__name__, SPEC)
 
 
-@kernel
+@helper
 def record(log, walk, topo, head):
     t = record_walk(log, walk)
     log.s[t] = walk.at[S]
@@ -57,7 +55,7 @@ def run(log, A):
     row = open_graph(log, A)
     n = A.shape[0]
     walk = new_walk(n, timed=False, meets=False)
-    topo, head = np.arange(n, dtype=np.int32), 0
+    topo, head = ids(n), 0
     for s in range(n):
         if walk.color[s] == WHITE:
             start(walk, s)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .options import ViewOptions
 from .views import check_views, make_views
 
-__all__ = ["ViewOptions", "check_views", "make_views"]
+__all__ = ["check_views", "make_views"]

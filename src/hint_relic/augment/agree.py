@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from ..algorithms import Algorithm
-from ..algorithms.kernel import kernel
+from ..algorithms.kernel import helper, kernel
 from ..spec import POINTERS, Kind, Location, Stage, of_stage
 
 Hints = dict[str, np.ndarray]
@@ -53,7 +53,7 @@ def agreement(
     return agreed
 
 
-@kernel
+@helper
 def _shown(value, places, points):
     return places[int(value)] if points else value
 

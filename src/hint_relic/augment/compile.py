@@ -6,7 +6,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from ..algorithms.kernel import kernel
+from ..algorithms.kernel import kernel, outside
 
 
 def specialised(loop: Callable[..., Any], name: str, **parts: Any) -> Any:
@@ -16,6 +16,6 @@ def specialised(loop: Callable[..., Any], name: str, **parts: Any) -> Any:
     over them; the name tells the cached copies apart.
     """
     copy = types.FunctionType(loop.__code__, {**loop.__globals__, **parts}, loop.__name__)
-    copy.__qualname__ = f"{loop.__name__}_{name}"
+    copy.__qualname__ = f"{loop.__name__}_{name}{outside(*parts.values())}"
     copy.__module__ = loop.__module__
     return kernel(copy)

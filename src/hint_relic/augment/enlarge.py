@@ -18,13 +18,13 @@ import numpy as np
 
 from ..algorithms import inputs as laws
 from ..algorithms.inputs import ALPHABET
-from ..algorithms.kernel import kernel
+from ..algorithms.kernel import helper
 from ..algorithms.random import integer, integers, permutation, uniform, uniforms
 from .compile import specialised
 from .positions import around
 
 
-@kernel
+@helper
 def spread(state, places, N, care, last):
     """Choose where N - n new nodes go among n old ones."""
     n = places.size
@@ -39,7 +39,7 @@ def spread(state, places, N, care, last):
         places[i] = i + passed
 
 
-@kernel
+@helper
 def put(old, places, out):
     """Write the old items (as many as there are places) to their places."""
     for i in range(places.size):
@@ -66,7 +66,8 @@ def _two_arrays(state, old, sample, places, N, p, care, last):
 
 def _sorted_array(state, old, sample, places, N, p, care, last):
     spread(state, places, N, care, last)
-    key = np.ones(N)
+    key = np.empty(N)
+    key[:] = 1.0
     key[0] = 0.0
     around(state, places, old[0][sample], key)
     return key, old[1][sample]
@@ -87,7 +88,7 @@ def _weights(state, old, sample, places, N, p, care, last):
 # --- graphs ----------------------------------------------------------------------------------
 
 
-@kernel
+@helper
 def _is_old(places, N):
     old = np.zeros(N, np.bool_)
     for place in places:
@@ -95,14 +96,14 @@ def _is_old(places, N):
     return old
 
 
-@kernel
+@helper
 def _put_graph(old, places, A):
     for i in range(places.size):
         for j in range(places.size):
             A[places[i], places[j]] = old[i, j]
 
 
-@kernel
+@helper
 def _join(state, A, old, places, care):
     """Put the old graph into a new one, and drop a share `care` of the links to it."""
     is_old = _is_old(places, A.shape[0])
@@ -127,7 +128,7 @@ def _rooted_graph(state, old, sample, places, N, p, care, last):
     return A, np.int64(places[old[1][sample]])
 
 
-@kernel
+@helper
 def _topological_order(A):
     n = A.shape[0]
     order, taken = np.empty(n, np.int64), np.zeros(n, np.bool_)
@@ -143,23 +144,33 @@ def _topological_order(A):
     return order
 
 
-@kernel
+@helper
+def _new_nodes(is_old, count):
+    new, found = np.empty(count, np.int64), 0
+    for v in range(is_old.size):
+        if not is_old[v]:
+            new[found] = v
+            found += 1
+    return new
+
+
+@helper
 def _mixed_order(state, old, places, N):
     """An order of all nodes that no old edge runs against, new ones anywhere."""
     n, is_old = places.size, _is_old(places, N)
-    old_order, new = _topological_order(old), np.nonzero(~is_old)[0]
-    new = new[permutation(state, N - n)]
+    old_order, new = _topological_order(old), _new_nodes(is_old, N - n)
+    mixed = permutation(state, N - n)
     order, olds = np.empty(N, np.int64), 0
     for rank in range(N):
         if integer(state, N - rank) < n - olds:
             order[rank] = places[old_order[olds]]
             olds += 1
         else:
-            order[rank] = new[rank - olds]
+            order[rank] = new[mixed[rank - olds]]
     return order, is_old
 
 
-@kernel
+@helper
 def _acyclic(state, old, places, N, p, care, last, weighted):
     spread(state, places, N, care, last)
     order, is_old = _mixed_order(state, old, places, N)
@@ -187,7 +198,7 @@ def _rooted_dag(state, old, sample, places, N, p, care, last):
 # --- strings ---------------------------------------------------------------------------------
 
 
-@kernel
+@helper
 def _two_parts(state, old, sample, places, N, care, last, shorter):
     """New letters in either string; at care 1, in the first only.
 
@@ -206,9 +217,12 @@ def _two_parts(state, old, sample, places, N, care, last, shorter):
     spread(state, places[head:], second, care, last)
     for i in range(head, n):
         places[i] += N - second
-    letters = integers(state, N, ALPHABET)
-    put(old[1][sample], places, letters)
-    return letters[: N - second].copy(), letters[N - second :].copy()
+    first, rest = integers(state, N - second, ALPHABET), integers(state, second, ALPHABET)
+    for i in range(head):
+        first[places[i]] = old[1][sample, i]
+    for i in range(head, n):
+        rest[places[i] - first.size] = old[1][sample, i]
+    return first, rest
 
 
 def _two_strings(state, old, sample, places, N, p, care, last):

@@ -9,19 +9,15 @@ old neighbours come first, so all steps up to that one are the same.
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 
 from ..algorithms import Algorithm
 from ..algorithms.depth_first import BLACK, GREY, WHITE
-from ..algorithms.inputs import GRAPH, Inputs
-from ..algorithms.kernel import kernel
+from ..algorithms.inputs import GRAPH
+from ..algorithms.kernel import helper
 from ..algorithms.random import integer, stream
-from ..algorithms.writing import write
 from ..types import Batch
-from .compile import specialised
-from .parts import new_part
+from .parts import put_part, with_part
 from .sizes import view_nodes
 
 UNDIRECTED = (GRAPH,)
@@ -40,13 +36,12 @@ def entered_node(
     nodes, until = np.empty((2, batch.samples), np.int32)
     joined = algorithm.inputs in UNDIRECTED
     hints = batch.hints["color"], batch.hints["s"], batch.lengths
-    _loop(algorithm.inputs)(
-        *hints, seeds, index, p, random_nodes, joined, inputs["A"], nodes, until
-    )
+    enter = with_part(_enter, algorithm.view_law)
+    enter(*hints, seeds, index, p, random_nodes, joined, inputs["A"], nodes, until)
     return nodes, until
 
 
-@kernel
+@helper
 def entries(color, root, length):
     """The steps at which the first walk enters a node, and the nodes."""
     steps, entered = np.empty(color.shape[1], np.int64), np.empty(color.shape[1], np.int64)
@@ -69,14 +64,8 @@ def _enter(color, s, lengths, seeds, index, p, random_nodes, joined, A, nodes, u
         steps, entered = entries(color[sample], s[sample, 0], lengths[sample])
         at = integer(state, steps.size)
         until[sample] = steps[at]
-        write(draw_part(state, N - n, p, 0)[0], A[sample, n:N, n:N])
+        put_part(draw_part(state, N - n, p, 0)[0], n, A[sample])
         for v in range(n, N):
             A[sample, v, entered[at]] = 1.0
             if joined:
                 A[sample, entered[at], v] = 1.0
-
-
-@cache
-def _loop(law: Inputs):
-    part = new_part(law)
-    return specialised(_enter, part.fast.__name__, draw_part=part.fast)

@@ -1,12 +1,25 @@
-"""Which law a new part of a graph is drawn from: that of the inputs, where it is small enough."""
+"""New parts of a graph, which views of graphs add to the old one."""
 
 from __future__ import annotations
 
-from ..algorithms.inputs import COMMUNITY_GRAPH, DIGRAPH, Inputs
+from collections.abc import Callable
+from functools import cache
+from typing import Any
 
-# Communities need four nodes; fewer are joined as nodes of one community are.
-_INSTEAD = {COMMUNITY_GRAPH: DIGRAPH}
+from ..algorithms.inputs import Inputs
+from ..algorithms.kernel import helper
+from .compile import specialised
 
 
-def new_part(law: Inputs) -> Inputs:
-    return _INSTEAD.get(law, law)
+@cache
+def with_part(loop: Callable[..., Any], law: Inputs) -> Any:
+    """`loop` as a kernel that draws new parts from `law` (it calls that `draw_part`)."""
+    return specialised(loop, law.fast.__name__, draw_part=law.fast)
+
+
+@helper
+def put_part(part, n, A):
+    """Write a part to the nodes from n on."""
+    for i in range(part.shape[0]):
+        for j in range(part.shape[0]):
+            A[n + i, n + j] = part[i, j]

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..algorithms.arrays import sort
 from ..algorithms.engine import scatter
-from ..algorithms.kernel import kernel
+from ..algorithms.kernel import helper, kernel
 from ..algorithms.random import stream, uniform
 from ..algorithms.record import positions
 
@@ -34,13 +35,14 @@ def randomly(seeds, index, nodes, places, old, kept, out):
             scatter(state, out[sample, : nodes[sample]])
 
 
-@kernel
+@helper
 def around(state, places, old, out):
     """Put the old, sorted numbers in their places and draw new ones between them.
 
     `out` comes with a 0 where a run starts, and other numbers elsewhere.
     """
-    input_node = np.full(out.size, -1)
+    input_node = np.empty(out.size, np.int64)
+    input_node[:] = -1
     for i in range(places.size):
         input_node[places[i]] = i
     low, first = 0.0, 0  # new nodes from `first` on lie above `low`
@@ -56,8 +58,8 @@ def around(state, places, old, out):
     _between(state, low, 1.0, out[first:])
 
 
-@kernel
+@helper
 def _between(state, low, high, out):
     for i in range(out.size):
         out[i] = uniform(state, low, high)
-    out.sort()
+    sort(out)

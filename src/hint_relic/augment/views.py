@@ -13,18 +13,19 @@ import numpy as np
 from ..algorithms import Algorithm, Augmentation
 from ..algorithms.kernel import kernel
 from ..algorithms.record import edges
+from ..config import ViewConfig, ViewNodes, ViewPositions, ViewSource
 from ..errors import UserError
 from ..spec import Stage, of_stage
 from ..types import Batch, View
 from .appended import appended
 from .enlarge import can_enlarge
 from .entered import entered_node
-from .options import DEFAULT, KEPT, PAPER, RANDOM, Options
 from .positions import evenly, randomly
 from .start import first_step
 from .subgraph import subgraph
 from .verified import verified_views
 
+DEFAULT = ViewConfig()
 INSERTIONS = np.uint64(0x6A09E667F3BCC908)
 POSITIONS = np.uint64(0xBB67AE8584CAA73B)
 
@@ -36,14 +37,14 @@ _PAPER = {
 
 
 def check_views(
-    algorithm: Algorithm, options: Options, sizes: Iterable[int], max_nodes: int
+    algorithm: Algorithm, options: ViewConfig, sizes: Iterable[int], max_nodes: int
 ) -> None:
     """Refuse views that can't be made of inputs of these sizes."""
     if not can_enlarge(algorithm.inputs):
         raise UserError(
             f"{algorithm.name} has {algorithm.nodes(1)} nodes at every size, so it has no views"
         )
-    if options.source == PAPER and algorithm.view is None:
+    if options.source is ViewSource.PAPER and algorithm.view is None:
         raise UserError(
             f"the paper has no view for {algorithm.name}; --view.source verified gives it one"
         )
@@ -67,7 +68,7 @@ def make_views(
     seeds: np.ndarray,
     index: np.ndarray,
     p: Sequence[float],
-    options: Options = DEFAULT,
+    options: ViewConfig = DEFAULT,
     random_positions: bool = True,
 ) -> View:
     """A view of at most `max_nodes` nodes for each sample of a batch, as drawn (not rewritten).
@@ -80,14 +81,14 @@ def make_views(
     _check_room(algorithm, batch.inputs["pos"].shape[1], max_nodes)
     seeds, index = np.asarray(seeds, np.uint64), np.asarray(index, np.uint64)
     choices = np.asarray(tuple(p) or algorithm.inputs.p or (0.0,), np.float64)
-    settings = (max_nodes, seeds ^ INSERTIONS, index, choices, options.nodes == RANDOM)
-    if options.source == PAPER:
+    settings = (max_nodes, seeds ^ INSERTIONS, index, choices, options.nodes is ViewNodes.RANDOM)
+    if options.source is ViewSource.PAPER:
         view = _paper_views(algorithm, batch, *settings)
     else:
         view, _ = verified_views(algorithm, batch, *settings)
     if random_positions:
         old, pos = batch.inputs["pos"], view.inputs["pos"]
-        kept = options.positions == KEPT
+        kept = options.positions is ViewPositions.KEPT
         randomly(seeds ^ POSITIONS, index, view.nodes, view.places, old, kept, pos)
     return view
 
@@ -123,5 +124,4 @@ def _enlarged(algorithm: Algorithm, batch: Batch, max_nodes: int) -> dict[str, n
 @kernel
 def _adjacency(nodes, A, adj):
     for sample in range(nodes.size):
-        N = nodes[sample]
-        edges(A[sample, :N, :N], adj[sample, :N, :N])
+        edges(nodes[sample], A[sample], adj[sample])

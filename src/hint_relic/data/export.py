@@ -10,9 +10,10 @@ from __future__ import annotations
 import os
 import tempfile
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -56,7 +57,12 @@ def check_path(path: str | Path) -> Path:
 
 
 def write(path: str | Path, arrays: Iterable[Named]) -> None:
-    """Write the arrays to `path`: aside, in the same folder, then renamed when on disk."""
+    """Write the arrays to `path`, as a whole or not at all."""
+    write_whole(path, lambda file: _write_npz(file, arrays))
+
+
+def write_whole(path: str | Path, fill: Callable[[Any], None]) -> None:
+    """Let `fill` write a file: aside, in the same folder, then renamed when on disk."""
     target = check_path(path)
     try:
         handle, aside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:64]}.")
@@ -64,7 +70,7 @@ def write(path: str | Path, arrays: Iterable[Named]) -> None:
         raise UserError(f"can't write {path}: {error.strerror}; choose another folder") from None
     try:
         with os.fdopen(handle, "wb") as file:
-            _write_npz(file, arrays)
+            fill(file)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(aside, 0o666 & ~_umask())  # mkstemp's own are private

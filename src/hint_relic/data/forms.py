@@ -226,7 +226,9 @@ def _directed(kind: Graph, fields: dict[str, Any]) -> bool:
     if not isinstance(directed, bool):
         raise UserError(f"'directed' must be true or false, not {_short(directed)}")
     if directed and not kind.directed:
-        raise UserError("this algorithm takes undirected graphs: leave 'directed' out")
+        raise UserError(
+            "this algorithm takes undirected graphs: make it undirected, or leave 'directed' out"
+        )
     return directed
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..algorithms import Algorithm, draw, get
 from ..config import ViewConfig
-from ..spec import Field
+from ..spec import Field, Kind, Stage, of_stage
 from ..types import Batch, Paired, View
 from .rewrites import moved_name, permutations, permutations_spec, static_hints, static_hints_spec
 from .shape import single_precision, with_nodes
@@ -61,6 +61,13 @@ class Protocol:
     def spec(self) -> dict[str, Field]:
         """The spec after the rewrites."""
         return permutations_spec(static_hints_spec(self.algorithm.spec, self.moved_hints))
+
+    @property
+    def contrasted(self) -> tuple[str, ...]:
+        """The hints to contrast: the paper's; outside the paper, all that are pointers."""
+        hints = of_stage(self.spec, Stage.HINT).items()
+        pointers = tuple(name for name, field in hints if field.kind is Kind.POINTER)
+        return self.algorithm.contrasted or pointers
 
     def rewrite(self, batch: Batch) -> Batch:
         """Apply the rewrites (random positions were drawn with the samples)."""

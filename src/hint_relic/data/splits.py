@@ -12,8 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..algorithms import Algorithm, execute, get
+from ..algorithms.engine import check_room
 from ..errors import UserError, choose
 from ..types import Batch, Trace
+from .forms import MAX_NODES
 from .shape import trim
 
 
@@ -38,6 +40,7 @@ def check_request(
     """Refuse what the sampler could not draw, in one line."""
     if problem := algorithm.draws(size):
         raise UserError(problem)
+    check_nodes(algorithm, size)
     if samples < 1:
         raise UserError(f"the number of samples must be at least 1, not {samples}")
     if not 0 <= seed <= MAX_SEED:
@@ -48,6 +51,14 @@ def check_request(
         raise UserError(f"edge probabilities must lie between 0 and 1, not {tuple(p)}")
     if needle is not None and algorithm.inputs.form != "haystack and needle":
         raise UserError(f"{algorithm.name} has no needle, so it takes no needle length")
+
+
+def check_nodes(algorithm: Algorithm, size: int) -> int:
+    """The number of nodes of a size, if that is not too large."""
+    nodes = algorithm.nodes(size)
+    if nodes > MAX_NODES:
+        raise UserError(f"at most {MAX_NODES} nodes are allowed, not {nodes}")
+    return nodes
 
 
 def sample(
@@ -66,6 +77,7 @@ def sample(
     """
     algorithm = get(name)
     check_request(algorithm, size, samples, seed, p, needle)
+    check_room(algorithm, samples, algorithm.nodes(size))  # before that many are drawn
     rng = np.random.RandomState(seed)
     choices = tuple(p) or algorithm.inputs.p
     drawn = [algorithm.inputs.reference(rng, size, choices, needle) for _ in range(samples)]

@@ -16,7 +16,7 @@ from ..algorithms.inputs import check_needle
 from ..config import ViewConfig
 from ..errors import UserError
 from .protocol import TRAIN_SIZES, Protocol
-from .shape import by_seed, with_steps
+from .shape import by_seed, with_nodes, with_steps
 from .splits import check_request
 
 
@@ -29,7 +29,9 @@ class Stream:
     (3, 16, 4, 4)
 
     With `view`, each item is a `Paired` of a batch and its views, which have one node more than
-    the largest size. Memory: at most `ahead` finished batches wait, and each thread works on one.
+    the largest size. With `one_shape` all batches have room for as many nodes and steps as the
+    largest, so that one program fits them all. Memory: at most `ahead` finished batches wait, and
+    each thread works on one.
     """
 
     def __init__(
@@ -43,6 +45,7 @@ class Stream:
         threads: int = 2,
         ahead: int = 8,
         view: ViewConfig | None = None,
+        one_shape: bool = False,
     ):
         self.protocol = protocol
         self.sizes = protocol.sizes(sizes)
@@ -51,6 +54,7 @@ class Stream:
         self.start = start
         self.ahead = max(ahead, threads)
         self.view = view
+        self.one_shape = one_shape
         if not self.sizes or not self.seeds:
             raise UserError("at least one training size and one seed are needed")
         if threads < 1:
@@ -70,15 +74,17 @@ class Stream:
     def batch(self, k: int) -> Any:
         """Item k, made now, in this thread."""
         size = self.sizes[k % len(self.sizes)]
-        room = self.protocol.steps(size)
+        room = self.protocol.steps(max(self.sizes) if self.one_shape else size)
         what: dict[str, Any] = {
             "seeds": self.seeds,
             "first": k * self.batch_size,
             "steps": room,
         }
         if self.view is None:
-            batch = self.protocol.draw(size, self.batch_size, **what)
-            return by_seed(with_steps(batch, room), len(self.seeds))
+            batch = with_steps(self.protocol.draw(size, self.batch_size, **what), room)
+            if self.one_shape:
+                batch = with_nodes(batch, self.protocol.spec, self.max_nodes - 1)
+            return by_seed(batch, len(self.seeds))
         paired = self.protocol.draw_paired(
             size, self.batch_size, **what, view=self.view, max_nodes=self.max_nodes
         )

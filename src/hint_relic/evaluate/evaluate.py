@@ -15,7 +15,7 @@ from ..spec import Spec
 from ..types import Batch
 from .score import Counts, count_hints, count_outputs, score
 
-CHUNK = 32  # samples at a time
+PAIRS = 32 * 64**2  # pairs of nodes at a time: 32 samples of 64 nodes
 SIDE_BY_SIDE = 32  # up to this many nodes all networks run at once, beyond it in turn
 
 
@@ -74,7 +74,7 @@ def chunks(batch: Batch, size: int) -> list[Batch]:
 def evaluate(networks: Network, spec: Spec, batch: Batch, *, hints: bool = False) -> list[Scores]:
     """The scores of each network of the stack, in its order."""
     nodes = batch.inputs["pos"].shape[1]
-    size = min(CHUNK, len(batch.lengths))
+    size = min(max(1, PAIRS // nodes**2), len(batch.lengths))
     pieces = [
         _count(networks, piece, hints, nodes <= SIDE_BY_SIDE) for piece in chunks(batch, size)
     ]

@@ -217,8 +217,12 @@ class Bundle:
         self._node = Together(self._all("node"))
         self._pooled = Together(self._all("pooled"))
         self._graph = Together(self._all("graph"))
-        self._edge = Together([Linear(x.weight[:hidden], x.bias).after(edge) for x in over_edges])
-        self._messages = [x.weight[hidden:] for x in over_edges]
+        read = [Linear(x.weight[:hidden], x.bias).after(edge) for x in over_edges]
+        self._edge = Together(read, constant=True)
+        # The same layers over the processor's edge messages; their biases are in the former.
+        self._messages = Together(
+            [Linear(x.weight[hidden:], jnp.zeros_like(x.bias)) for x in over_edges]
+        ).weight
 
     def _all(self, source: str) -> list[Linear]:
         return [layer for parts in self._layers.values() for layer in getattr(parts, source)]
@@ -233,7 +237,7 @@ class Bundle:
         if self._edge.widths:
             out = self._edge.joint(features.channels)
             if features.edges is not None:
-                out = out + features.edges @ jnp.concatenate(self._messages, axis=1)
+                out = out + features.edges @ self._messages
             edge = self._edge.split(out)
         graph = self._graph(features.graph)
         results = [iter(x) for x in (self._node(features.node), pooled, graph, edge)]

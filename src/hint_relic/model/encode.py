@@ -19,7 +19,11 @@ from .layers import Linear
 
 
 class Channels(NamedTuple):
-    """What is known of a sample at one step, not yet encoded."""
+    """What is known of a sample at one step, not yet encoded.
+
+    Once inputs and hints are joined, the last channel of an edge is always one: its weights are
+    the biases of the edge encoders.
+    """
 
     node: Float[Array, "n kn"]
     edge: Float[Array, "n n ke"]
@@ -105,13 +109,15 @@ def _stack(parts: list[Linear], hidden: int) -> Linear:
 
 
 def join_channels(first: Channels, second: Channels) -> Channels:
-    return Channels(*(jnp.concatenate(pair, axis=-1) for pair in zip(first, second)))
+    node, edge, graph = (jnp.concatenate(pair, axis=-1) for pair in zip(first, second))
+    one = jnp.ones((*edge.shape[:-1], 1), edge.dtype)
+    return Channels(node, jnp.concatenate([edge, one], axis=-1), graph)
 
 
 def join_encodings(first: Encoding, second: Encoding) -> Encoding:
-    return Encoding(
-        *(
-            Linear(jnp.concatenate([a.weight, b.weight]), a.bias + b.bias)
-            for a, b in zip(first, second)
-        )
+    node, edge, graph = (
+        Linear(jnp.concatenate([a.weight, b.weight]), a.bias + b.bias)
+        for a, b in zip(first, second)
     )
+    with_constant = jnp.concatenate([edge.weight, edge.bias[None]])
+    return Encoding(node, Linear(with_constant, jnp.zeros_like(edge.bias)), graph)

@@ -28,9 +28,9 @@ class Layout:
         self._spans = list(zip([0, *ends[:-1]], ends))
         self.size = ends[-1]
 
-    def flatten(self, network: Any) -> np.ndarray:
-        """The vector of one network's weights."""
-        return np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(network)])
+    def flatten(self, network: Any) -> Float[Array, " size"]:
+        """The vector of one network's weights, or of their gradients."""
+        return jnp.concatenate([jnp.ravel(leaf) for leaf in jax.tree.leaves(network)])
 
     def unflatten(self, weights: Float[Array, " size"]) -> Network:
         leaves = [

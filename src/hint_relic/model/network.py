@@ -24,6 +24,7 @@ from .feedback import fed_back
 from .layers import Linear
 from .process import Processor
 from .sinkhorn import log_sinkhorn
+from .steps import loop
 
 OUTPUT_SINKHORN_STEPS = 10
 
@@ -129,13 +130,11 @@ class Network(eqx.Module):
         observe: what to keep of each step (the hint predictions, unless told); it is called
         within the loop over steps, so what it drops is never stored.
         """
-        problem, steps = to_problem(sample)
-        alone = jax.tree.map(lambda x: x[None], problem)
+        alone = jax.tree.map(lambda x: x[None], sample)
         outputs, seen = self.run(
-            alone,
-            steps,
+            *to_problems(alone),
             training=training,
-            noise=noise,
+            noise=None if noise is None else noise[None],
             observe=lambda t, seen: observe(t, jax.tree.map(lambda x: x[0], seen)),
         )
         return Predictions({k: v[0] for k, v in outputs.items()}, seen)
@@ -143,15 +142,19 @@ class Network(eqx.Module):
     def run(
         self,
         problems: Problem,
-        steps: int,
+        room: int,
         *,
         training: bool = False,
         noise: PRNGKeyArray | None = None,
+        answered: int | None = None,
         observe: Observe = lambda t, seen: seen.predicted,
     ) -> tuple[dict[str, Array], Any]:
-        """Run a few problems in step: (outputs of each, what was observed at each step).
+        """Run problems side by side: (outputs of each, what was observed at each step).
 
-        All arrays of `problems`, and of what `observe` sees, have a leading axis over them.
+        All arrays of `problems`, of `noise`, and of what `observe` sees, have a leading axis over
+        them. To be differentiated, call it with many problems rather than under `vmap`.
+        room: the most steps that any of them can take.
+        answered: how many of them are asked for outputs, the first ones (all, unless told).
         """
         executor = Executor(self, training)
         given, start = jax.vmap(executor.begin)(problems)
@@ -160,20 +163,16 @@ class Network(eqx.Module):
             states, seen = jax.vmap(executor.step, in_axes=(0, 0, None))(given, states, t)
             return states, observe(t, seen)
 
-        # Where memory traffic is dear and arithmetic cheap, the backward pass runs each step
-        # again instead of reading back what it made.
-        if jax.default_backend() != "cpu":
-            step = jax.checkpoint(step, prevent_cse=False)
-        last, observed = jax.lax.scan(step, start, jnp.arange(steps))
-        outputs = jax.vmap(lambda g, s: executor.outputs(g, s, noise))(given, last)
-        return outputs, observed
+        last, observed = loop(step, start, jnp.max(problems.lengths) - 1, room)
+        given, last = jax.tree.map(lambda x: x[:answered], (given, last))
+        return jax.vmap(executor.outputs)(given, last, noise), observed
 
 
-def to_problem(sample: Batch) -> tuple[Problem, int]:
-    """What a network may see of a sample, and how many steps its arrays have room for."""
-    steps = max(1, next(iter(sample.hints.values())).shape[0] - 1)
-    start = {k: v[0] for k, v in sample.hints.items()}
-    return Problem(sample.inputs, start, sample.nodes, sample.lengths), steps
+def to_problems(batch: Batch) -> tuple[Problem, int]:
+    """What a network may see of samples, and how many steps their arrays have room for."""
+    room = max(1, next(iter(batch.hints.values())).shape[1] - 1)
+    start = {k: v[:, 0] for k, v in batch.hints.items()}
+    return Problem(batch.inputs, start, batch.nodes, batch.lengths), room
 
 
 class Given(NamedTuple):

@@ -57,7 +57,7 @@ class Triplets(eqx.Module):
         # max over i of everything about (i, j, k); what doesn't depend on i stays outside
         about_ij = jnp.where(live[:, None, None], node[0][:, None] + edge[0], _NEVER)
         best = max_plus(about_ij, edge[1])
-        features = best + node[1][:, None] + node[2][None, :] + edge[2] + graph
+        features = best + node[1][:, None] + (node[2] + graph) + edge[2]
         return jax.nn.relu(self.out(features))
 
 
@@ -116,7 +116,7 @@ class Processor(eqx.Module):
                     *(t.node if t else ()),
                 ]
             ),
-            edge=Together([layer.after(edge) for layer in over_edges]),
+            edge=Together([layer.after(edge) for layer in over_edges], constant=True),
             graph=Together([self.graph, *([t.graph] if t else [])]),
             received=Together([self.update_message, *(g[1:2] if g else ())]),
         )
@@ -140,9 +140,11 @@ class Processor(eqx.Module):
         on_edge, *more_edge = prepared.edge(channels)
         on_graph, *more_graph = prepared.graph(graph)
 
-        pairs = sender[:, None] + receiver[None, :] + on_edge + on_graph  # (n, n, h)
-        messages = self.message[1](jax.nn.relu(self.message[0](jax.nn.relu(pairs))))
+        pairs = sender[:, None] + (receiver + on_graph) + on_edge  # (n, n, h)
+        first, second = self.message
+        messages = jax.nn.relu(first(jax.nn.relu(pairs))) @ second.weight
         best = jnp.max(jnp.where(senders[..., None], messages, _NEVER), axis=0)  # (n, h)
+        best = best + second.bias
         received, *more_received = prepared.received(best)
 
         out = jax.nn.relu(kept + received)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -12,12 +12,20 @@ from jaxtyping import Array, PRNGKeyArray
 
 from ..config import ObjectiveConfig, Reduce
 from ..model.dense import stored
-from ..model.network import Network, Seen, to_problem
+from ..model.network import Network, Seen, to_problems
 from ..spec import Kind, Location
 from ..types import Batch, Paired, Problem, View
 from .borrowed import borrow, old_nodes
-from .relic import Terms, category_terms, edge_pointer_terms, pointer_terms
-from .supervised import Tally, at_step, hint_tallies, mean_losses, output_tallies, supervised
+from .relic import Terms, category_terms, edge_pointer_terms, pointer_terms, project
+from .supervised import (
+    Tally,
+    at_step,
+    hint_tallies,
+    live_nodes,
+    mean_losses,
+    output_tallies,
+    supervised,
+)
 
 # (network, batch or pair, key) -> (loss, its parts by name)
 Objective = Callable[[Network, Any, PRNGKeyArray], tuple[Array, dict[str, Array]]]
@@ -44,7 +52,7 @@ def weighted_objective(
 ) -> tuple[Array, dict[str, Array]]:
     """The same with a weight on the hints."""
     keys = jax.random.split(key, batch.lengths.shape[0])
-    parts = mean_losses(jax.vmap(partial(supervised, network))(batch, keys))
+    parts = mean_losses(supervised(network, batch, keys))
     return _total(parts, {k: 1.0 if k in batch.outputs else weight for k in parts}), parts
 
 
@@ -63,8 +71,7 @@ def view_objective(
     """Input and view, run in step: any of hint losses, contrastive terms and KL, weighted."""
     samples = paired.batch.lengths.shape[0]
     keys = jax.random.split(key, samples)
-    one = partial(_tallies, network, config=config, contrasted=contrasted)
-    tallies = jax.vmap(one)(paired.batch, paired.view, keys)
+    tallies = _tallies(network, paired.batch, paired.view, keys, config, contrasted)
     parts = mean_losses(tallies)
     if config.reduce is Reduce.SUM:
         for name in parts:
@@ -80,88 +87,122 @@ def view_objective(
 
 def _tallies(
     network: Network,
-    sample: Batch,
+    batch: Batch,
     view: View,
     noise: PRNGKeyArray,
-    *,
     config: ObjectiveConfig,
     contrasted: tuple[str, ...],
 ) -> dict[str, Tally]:
-    """All tallies of one sample and its view."""
+    """For each sample, all tallies of it and its view."""
     spec = network.spec
-    problem, steps = to_problem(sample)
-    enlarged = Problem(view.inputs, view.start, view.nodes, sample.lengths)
-    both = jax.tree.map(lambda *x: jnp.stack(x), problem, enlarged)
-    nodes = sample.inputs["pos"].shape[0]
-    live, view_live = jnp.arange(nodes) < sample.nodes, jnp.arange(nodes) < view.nodes
-    index, old = old_nodes(view.places, live, nodes)
-    until = jnp.minimum(view.until, sample.lengths - 1)
+    problems, room = to_problems(batch)
+    views = Problem(view.inputs, view.start, view.nodes, batch.lengths)
+    both = jax.tree.map(lambda *x: jnp.concatenate(x), problems, views)
+    samples, nodes = batch.inputs["pos"].shape
+    live = live_nodes(batch.inputs["pos"], batch.nodes)
+    view_live = live_nodes(batch.inputs["pos"], view.nodes)
+    index, old = jax.vmap(partial(old_nodes, nodes=nodes))(view.places, live)
 
     def observe(t: Array, seen: Seen) -> dict[str, Tally]:
-        on_input, on_view = (jax.tree.map(lambda x, i=i: x[i], seen) for i in (0, 1))
-        out: dict[str, Tally] = {}
-        if config.hints:
-            out |= hint_tallies(spec, on_input.predicted, sample.hints, t, sample.lengths - 1, live)
-        now = at_step(sample.hints, t + 1)
-        if config.view_hints:
-            borrowed = {k: borrow(spec[k], v, view.places, index)[None] for k, v in now.items()}
-            tallies = hint_tallies(spec, on_view.predicted, borrowed, t, until, old)
-            out |= {f"view/{k}": v for k, v in tallies.items()}
-        if config.contrastive:
-            for name in contrasted:
-                terms = _terms(
-                    network, name, on_input, on_view, now, view, live, view_live, index, old, config
-                )
-                counts = (t + 1 <= until) & (live[:, None] & live if terms.kl.ndim == 2 else live)
-                number = jnp.sum(counts, dtype=jnp.float32)
-                for kind, values in (("contrastive", terms.contrastive), ("kl", terms.kl)):
-                    if kind == "contrastive" or config.kl:
-                        total = jnp.sum(jnp.where(counts, values, 0.0))
-                        out[f"{kind}/{name}"] = Tally(total, number)
-        return out
+        compared = _compared(network, contrasted, seen, config)
+        on_input = jax.tree.map(lambda x: x[:samples], (seen.predicted, compared))
+        on_view = jax.tree.map(lambda x: x[samples:], (seen.predicted, compared))
+        each = jax.vmap(partial(_at_one_step, network, config, contrasted, t))
+        return each(on_input, on_view, Known(batch, view, live, view_live, index, old))
 
-    outputs, seen = network.run(both, steps, training=True, noise=noise, observe=observe)
-    out = output_tallies(spec, {k: v[0] for k, v in outputs.items()}, sample.outputs, live)
-    return out | jax.tree.map(lambda x: x.sum(0), seen)
+    outputs, seen = network.run(
+        both, room, training=True, noise=noise, answered=samples, observe=observe
+    )
+    of_outputs = jax.vmap(partial(output_tallies, spec))(outputs, batch.outputs, live)
+    return of_outputs | jax.tree.map(lambda x: x.sum(0), seen)
+
+
+def _compared(
+    network: Network, contrasted: tuple[str, ...], seen: Seen, config: ObjectiveConfig
+) -> dict[str, Any]:
+    """What is compared between input and view, of each contrasted hint: its projection `h(f)`;
+    of an edge pointer its representation, whose n*n*n pairs are projected a row at a time."""
+    out = {}
+    for name in contrasted:
+        field = network.spec[name]
+        represented = seen.representations[name]
+        if field.kind is Kind.CATEGORICAL:
+            represented = seen.node
+        if field.location is Location.NODE:
+            represented = project(network.projections[name], represented, config.normalise)
+        out[name] = represented
+    return out
+
+
+class Known(NamedTuple):
+    """What is true of one sample and its view.
+
+    live, view_live: which nodes of each are not padding; origin, old: for each node of the view,
+    which node of the input it is, and whether it is one.
+    """
+
+    sample: Batch
+    view: View
+    live: Array
+    view_live: Array
+    origin: Array
+    old: Array
+
+
+Step = tuple[dict[str, Array], dict[str, Any]]  # predictions, and what is compared, by hint
+
+
+def _at_one_step(
+    network: Network,
+    config: ObjectiveConfig,
+    contrasted: tuple[str, ...],
+    t: Array,
+    on_input: Step,
+    on_view: Step,
+    known: Known,
+) -> dict[str, Tally]:
+    """All tallies of one sample at one step."""
+    spec, (sample, view, live, *_) = network.spec, known
+    until = jnp.minimum(view.until, sample.lengths - 1)
+    now = at_step(sample.hints, t + 1)
+    out: dict[str, Tally] = {}
+    if config.hints:
+        out |= hint_tallies(spec, on_input[0], sample.hints, t, sample.lengths - 1, live)
+    if config.view_hints:
+        borrowed = {k: borrow(spec[k], v, view.places, known.origin)[None] for k, v in now.items()}
+        tallies = hint_tallies(spec, on_view[0], borrowed, t, until, known.old)
+        out |= {f"view/{k}": v for k, v in tallies.items()}
+    if config.contrastive:
+        for name in contrasted:
+            terms = _terms(network, name, on_input[1][name], on_view[1][name], now, known, config)
+            counts = (t + 1 <= until) & (live[:, None] & live if terms.kl.ndim == 2 else live)
+            number = jnp.sum(counts, dtype=jnp.float32)
+            for kind, values in (("contrastive", terms.contrastive), ("kl", terms.kl)):
+                if kind == "contrastive" or config.kl:
+                    total = jnp.sum(jnp.where(counts, values, 0.0))
+                    out[f"{kind}/{name}"] = Tally(total, number)
+    return out
 
 
 def _terms(
     network: Network,
     name: str,
-    on_input: Seen,
-    on_view: Seen,
+    of_input: Any,
+    of_view: Any,
     now: dict[str, Array],
-    view: View,
-    live: Array,
-    view_live: Array,
-    index: Array,
-    old: Array,
+    known: Known,
     config: ObjectiveConfig,
 ) -> Terms:
     """The paper's terms for one hint at one step."""
-    field, projection = network.spec[name], network.projections[name]
+    field, places = network.spec[name], known.view.places
     truth = stored(name, field, now)
     if field.kind is Kind.CATEGORICAL:
-        of_view = jnp.where(old, borrow(field, truth, view.places, index), view.start[name])
-        return category_terms(
-            projection,
-            on_input.node,
-            on_view.node,
-            truth,
-            of_view,
-            view.places,
-            live,
-            view_live,
-            config,
-        )
-    terms = edge_pointer_terms if field.location is Location.EDGE else pointer_terms
-    return terms(
-        projection,
-        on_input.representations[name],
-        on_view.representations[name],
-        truth,
-        view.places,
-        live,
-        view_live,
-        config,
-    )
+        borrowed = borrow(field, truth, places, known.origin)
+        of_new = jnp.where(known.old, borrowed, known.view.start[name])
+        truths: tuple[Array, ...] = (truth, of_new)
+        terms: Any = category_terms
+    else:
+        truths, terms = (truth,), pointer_terms
+        if field.location is Location.EDGE:
+            terms = partial(edge_pointer_terms, network.projections[name])
+    return terms(of_input, of_view, *truths, places, known.live, known.view_live, config)

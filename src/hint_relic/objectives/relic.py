@@ -45,35 +45,50 @@ def project(
 
 
 def contrast(
-    forth: Float[Array, " u"],
-    back: Float[Array, " n"],
-    allowed_forth: Bool[Array, " u"],
-    allowed_back: Bool[Array, " n"],
-    positive: Int[Array, ""],
-    places: Int[Array, " n"],
-    *,
+    forth: Float[Array, "n m"],
+    back: Float[Array, "n n"],
+    allowed_forth: Bool[Array, "#n m"],
+    allowed_back: Bool[Array, "#n n"],
+    positive: Bool[Array, "n n"],
+    same: Bool[Array, "n m"],
     config: ObjectiveConfig,
 ) -> Terms:
-    """The two terms for one index, from its similarities.
+    """The two terms for every index v of the input, from its similarities.
 
     forth: of its representation in the input with all those in the view; back: the other way.
-    positive: the true candidate, as a node of the input; places: where its nodes are in the view.
+    positive: whether a candidate is the true one; same: whether a node of the view is a node of
+    the input.
     """
-    in_view = places[positive]
+    in_view = _moved(positive, same) > 0.5
     loss = _nce(forth, allowed_forth, in_view, config.positive_in_denominator) + _nce(
         back, allowed_back, positive, config.positive_in_denominator
     )
-    shared = allowed_back & allowed_forth[places]
-    p = jax.nn.log_softmax(jnp.where(shared, forth[places], _DEAD))
+    shared = allowed_back & (_moved_back(allowed_forth, same) > 0.5)
+    p = jax.nn.log_softmax(jnp.where(shared, _moved_back(forth, same), _DEAD))
     q = jax.nn.log_softmax(jnp.where(shared, back, _DEAD))
     return Terms(loss, _divergence(p, q, shared, config))
 
 
+# Rows and columns are moved between the places of the input and those of the view by products
+# with a matrix of zeros and ones, at full precision: their derivatives are such products too,
+# while those of indexing would be scatters, slow on a GPU.
+_exactly = partial(jnp.einsum, precision="highest")
+
+
+def _moved(x: Array, same: Bool[Array, "n m"]) -> Array:
+    """Columns at places of the input, moved to those of the view."""
+    return _exactly("vu,um->vm", x.astype(jnp.float32), same.astype(jnp.float32))
+
+
+def _moved_back(x: Array, same: Bool[Array, "n m"]) -> Array:
+    """Columns at places of the view, moved to those of the input."""
+    return _exactly("vm,um->vu", x.astype(jnp.float32), same.astype(jnp.float32))
+
+
 def _nce(logits: Array, allowed: Array, positive: Array, included: bool) -> Array:
-    candidates = jnp.where(allowed, logits, _DEAD)
-    if not included:
-        candidates = jnp.where(jnp.arange(logits.shape[0]) == positive, _DEAD, candidates)
-    return jax.nn.logsumexp(candidates) - logits[positive]
+    candidates = allowed if included else allowed & ~positive
+    normaliser = jax.nn.logsumexp(jnp.where(candidates, logits, _DEAD), axis=-1)
+    return normaliser - jnp.sum(jnp.where(positive, logits, 0.0), axis=-1)
 
 
 def _divergence(p: Array, q: Array, shared: Array, config: ObjectiveConfig) -> Array:
@@ -83,28 +98,37 @@ def _divergence(p: Array, q: Array, shared: Array, config: ObjectiveConfig) -> A
     elif config.stop_gradient is StopGradient.VIEW:
         q = jax.lax.stop_gradient(q)
     both = (jnp.exp(p) - jnp.exp(q)) * (p - q)
-    return jnp.sum(jnp.where(shared, both, 0.0))
+    return jnp.sum(jnp.where(shared, both, 0.0), axis=-1)
+
+
+def same_nodes(places: Int[Array, " n"], live: Bool[Array, " n"], nodes: int) -> Bool[Array, "n m"]:
+    """Whether a node of the input is a node of the view."""
+    return live[:, None] & (places[:, None] == jnp.arange(nodes))
 
 
 def pointer_terms(
-    projection: tuple[Linear, Linear],
-    of_input: Float[Array, "n n w"],
-    of_view: Float[Array, "m m w"],
+    f: Float[Array, "n n w"],
+    g: Float[Array, "m m w"],
     pointer: Int[Array, " n"],
     places: Int[Array, " n"],
     live: Bool[Array, " n"],
     view_live: Bool[Array, " m"],
     config: ObjectiveConfig,
 ) -> Terms:
-    """For a pointer hint: a term for every node of the input."""
-    f = project(projection, of_input, config.normalise)
-    g = project(projection, of_view, config.normalise)[places]  # (n, m, w): the same nodes v
-    nodes = jnp.arange(pointer.shape[0])
-    anchor, image = f[nodes, pointer], g[nodes, places[pointer]]  # (n, w)
-    forth = jnp.einsum("vw,vuw->vu", anchor, g) / config.temperature
-    back = jnp.einsum("vw,vuw->vu", image, f) / config.temperature
-    each = jax.vmap(partial(contrast, config=config), in_axes=(0, 0, None, None, 0, None))
-    return each(forth, back, view_live, live, pointer, places)
+    """For a pointer hint: a term for every node of the input.
+
+    f, g: the projected representations of all pairs, of the input and of the view.
+    """
+    positive = pointer[:, None] == jnp.arange(f.shape[0])
+    same = same_nodes(places, live, g.shape[0])
+    across = same.astype(jnp.float32)
+    in_view = _exactly("vm,vu->mu", across, _moved(positive, same))  # for the view's nodes
+    anchor = _exactly("vu,vuw->vw", positive.astype(jnp.float32), f)
+    image = _exactly("vm,mw->vw", across, _exactly("mu,muw->mw", in_view, g))
+    from_anchor = _exactly("mw,muw->mu", _exactly("vm,vw->mw", across, anchor), g)
+    forth = _exactly("vm,mu->vu", across, from_anchor) / config.temperature
+    back = _exactly("vw,vuw->vu", image, f) / config.temperature
+    return contrast(forth, back, view_live[None], live[None], positive, same, config)
 
 
 def edge_pointer_terms(
@@ -123,17 +147,16 @@ def edge_pointer_terms(
     @jax.checkpoint
     def from_source(row, view_row, target):
         """All edges of one source: their pointers are pointers of the edges' other ends."""
-        pairs = jnp.maximum(row[:, None], node)  # (n, n, w)
-        view_pairs = jnp.maximum(view_row[:, None], view_node)  # (m, m, w)
-        return pointer_terms(projection, pairs, view_pairs, target, places, live, view_live, config)
+        f = project(projection, jnp.maximum(row[:, None], node), config.normalise)
+        g = project(projection, jnp.maximum(view_row[:, None], view_node), config.normalise)
+        return pointer_terms(f, g, target, places, live, view_live, config)
 
     return jax.lax.map(lambda x: from_source(*x), (edge, view_edge[places], pointer))
 
 
 def category_terms(
-    projection: tuple[Linear, Linear],
-    of_input: Float[Array, "n w"],
-    of_view: Float[Array, "m w"],
+    f: Float[Array, "n w"],
+    g: Float[Array, "m w"],
     category: Int[Array, " n"],
     view_category: Int[Array, " m"],
     places: Int[Array, " n"],
@@ -141,14 +164,14 @@ def category_terms(
     view_live: Bool[Array, " m"],
     config: ObjectiveConfig,
 ) -> Terms:
-    """For a categorical hint: a term for every node of the input."""
-    f = project(projection, of_input, config.normalise)
-    g = project(projection, of_view, config.normalise)
+    """For a categorical hint: a term for every node of the input.
+
+    f, g: the projected representations of all nodes, of the input and of the view.
+    """
+    same = same_nodes(places, live, g.shape[0])
+    oneself = jnp.eye(f.shape[0], dtype=bool)
     forth = f @ g.T / config.temperature  # (n, m)
-    back = g[places] @ f.T / config.temperature  # (n, n)
-    nodes, view_nodes = jnp.arange(f.shape[0]), jnp.arange(g.shape[0])
-    same = places[:, None] == view_nodes
+    back = _moved_back(f @ g.T, same).T / config.temperature  # (n, n)
     allowed = view_live & ((category[:, None] != view_category) | same)
-    allowed_back = live & ((category[:, None] != category) | (nodes[:, None] == nodes))
-    each = jax.vmap(partial(contrast, config=config), in_axes=(0, 0, 0, 0, 0, None))
-    return each(forth, back, allowed, allowed_back, nodes, places)
+    allowed_back = live & ((category[:, None] != category) | oneself)
+    return contrast(forth, back, allowed, allowed_back, oneself, same, config)

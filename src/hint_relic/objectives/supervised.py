@@ -6,14 +6,15 @@ reference normalises it, so padding changes nothing.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from ..model.dense import stored
-from ..model.network import Network, Seen
+from ..model.network import Network, Seen, to_problems
 from ..spec import Field, Kind, Location, Spec, Stage, of_stage
 from ..types import Batch
 
@@ -106,18 +107,29 @@ def at_step(hints: dict[str, Array], t: Array) -> dict[str, Array]:
 
 
 def supervised(
-    network: Network, sample: Batch, noise: PRNGKeyArray | None = None
+    network: Network, batch: Batch, noise: PRNGKeyArray | None = None
 ) -> dict[str, Tally]:
-    """A tally for every output, and for every hint that is predicted."""
+    """For each sample, a tally for every output, and for every hint that is predicted.
+
+    noise: a key for each sample, or none.
+    """
     spec = network.spec
-    live = jnp.arange(sample.inputs["pos"].shape[0]) < sample.nodes
+    live = live_nodes(batch.inputs["pos"], batch.nodes)
 
     def observe(t: Array, seen: Seen) -> dict[str, Tally]:
-        return hint_tallies(spec, seen.predicted, sample.hints, t, sample.lengths - 1, live)
+        each = jax.vmap(partial(hint_tallies, spec), in_axes=(0, 0, None, 0, 0))
+        return each(seen.predicted, batch.hints, t, batch.lengths - 1, live)
 
-    predictions = network(sample, training=True, noise=noise, observe=observe)
-    hints = jax.tree.map(lambda x: x.sum(0), predictions.hints)
-    return output_tallies(spec, predictions.outputs, sample.outputs, live) | hints
+    outputs, hints = network.run(*to_problems(batch), training=True, noise=noise, observe=observe)
+    of_outputs = jax.vmap(partial(output_tallies, spec))(outputs, batch.outputs, live)
+    return of_outputs | jax.tree.map(lambda x: x.sum(0), hints)
+
+
+def live_nodes(
+    positions: Float[Array, "samples n"], nodes: Int[Array, " samples"]
+) -> Bool[Array, "samples n"]:
+    """Which nodes of each sample are not padding."""
+    return jnp.arange(positions.shape[1]) < nodes[:, None]
 
 
 def mean_losses(tallies: dict[str, Tally]) -> dict[str, Array]:

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..config import TrainConfig
+from ..config import Padding, TrainConfig
 from ..data import Protocol, Stream
 from ..data.shape import single_precision, trim
 from ..data.splits import SPLITS, split
@@ -26,12 +26,12 @@ from ..model.network import Network
 from ..model.process import Processor
 from ..model.reversal import with_reversal
 from ..objectives.objective import Objective, objective_for
-from ..spec import Field, Kind, Stage, of_stage
+from ..spec import Field
 from ..types import Batch
 from . import checkpoint
 from .events import EventWriter
 from .folder import RunFolder, environment
-from .programs import Programs, keep_compiled_programs
+from .programs import Programs, keep_compiled_programs, use_graphs
 from .update import Meter, State, initial_state
 
 VALIDATION_SEED = 2**31 + 1
@@ -69,10 +69,7 @@ class Task:
     def of(cls, config: TrainConfig) -> Task:
         protocol = Protocol.training(config.algorithm, keep_static_hints=config.keep_static_hints)
         spec = with_reversal(protocol.spec) if config.model.reversal else dict(protocol.spec)
-        contrasted = protocol.algorithm.contrasted if config.objective.contrastive else ()
-        if config.objective.contrastive and not contrasted:
-            contrasted = contrastable(protocol.spec)
-        return cls(protocol, spec, contrasted)
+        return cls(protocol, spec, protocol.contrasted if config.objective.contrastive else ())
 
     def fresh(self, size: int, samples: int, seed: int) -> Batch:
         """Fresh samples from the training distribution at some size."""
@@ -87,12 +84,6 @@ class Task:
         usual = min(2 * SPLITS["val"].samples * multiplier, MOST_VALIDATION_SAMPLES)
         size = max(self.protocol.sizes(config.sizes))
         return self.fresh(size, config.validation_samples or usual, VALIDATION_SEED)
-
-
-def contrastable(spec: dict[str, Field]) -> tuple[str, ...]:
-    """For an algorithm outside the paper: all its pointer hints."""
-    hints = of_stage(spec, Stage.HINT)
-    return tuple(name for name, field in hints.items() if field.kind is Kind.POINTER)
 
 
 def initial(config: TrainConfig, task: Task, processor: Any = Processor) -> tuple[Layout, State]:
@@ -122,6 +113,7 @@ def train(
     report: called with every record that goes to `metrics.jsonl`, and with warnings.
     """
     config.check()
+    use_graphs()
     keep_compiled_programs()
     task = Task.of(config)
     stream_for(config, task).close()  # whatever can't be drawn is refused before anything is made
@@ -142,6 +134,8 @@ def stream_for(config: TrainConfig, task: Task, start: int = 0) -> Stream:
         seeds=config.seed_list,
         start=start,
         view=config.view if config.objective.needs_views else None,
+        one_shape=config.padding is Padding.LARGEST
+        or (config.padding is Padding.AUTO and jax.default_backend() != "cpu"),
     )
 
 

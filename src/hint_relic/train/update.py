@@ -11,6 +11,7 @@ from jaxtyping import Array, Float, Int
 
 from ..config import OptimiserConfig
 from ..model.flat import Layout
+from ..model.network import Network
 from ..objectives.objective import Objective
 from ..types import Batch
 
@@ -61,10 +62,12 @@ def update(
     """The state after one batch, and the meter with it added."""
     key = jax.random.fold_in(jax.random.key(state.seed), state.step)
 
-    def loss_of(weights: Array) -> tuple[Array, dict[str, Array]]:
-        return objective(layout.unflatten(weights), batch, key)
+    def loss_of(network: Network) -> tuple[Array, dict[str, Array]]:
+        return objective(network, batch, key)
 
-    (loss, parts), gradient = jax.value_and_grad(loss_of, has_aux=True)(state.weights)
+    network = layout.unflatten(state.weights)
+    (loss, parts), by_layer = jax.value_and_grad(loss_of, has_aux=True)(network)
+    gradient = layout.flatten(by_layer)
     change, optimiser_state = optimiser(config).update(gradient, state.optimiser)
     weights = state.weights + change
     # The average forgets its start quickly, then slowly.

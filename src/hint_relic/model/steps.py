@@ -1,0 +1,110 @@
+"""A loop over steps that ends when the longest sample does.
+
+`jax.lax.scan` runs as many steps as its arrays have room for. Samples differ in length and room
+is made for the longest of thousands, so most of its last steps would be for nobody. This loop
+runs the steps that somebody needs, and can be differentiated all the same: the forward pass
+keeps the state before each step, the backward pass runs the step again. That is faster than to
+store and read back everything that a step makes, on a GPU and on a CPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array, Int
+
+Step = Callable[[Any, Array], tuple[Any, Any]]  # (state, t) -> (state, observed)
+
+
+@jax.custom_batching.custom_vmap
+def longest(steps: Int[Array, ""]) -> Int[Array, ""]:
+    """The largest number of steps among all samples that are mapped over, one number for all."""
+    return steps
+
+
+@longest.def_vmap
+def _longest_of_many(size: int, mapped: list[bool], steps: Array) -> tuple[Array, bool]:
+    return longest(steps.max() if mapped[0] else steps), False
+
+
+def loop(step: Step, start: Any, steps: Int[Array, ""], room: int) -> tuple[Any, Any]:
+    """(the last state, what each step observed, stacked; zeros beyond the last step).
+
+    steps: how many this sample needs; room: how many there can be at most.
+    """
+    # All that `step` reads from its surroundings becomes an argument, to be differentiated.
+    program, shapes = jax.make_jaxpr(step, return_shape=True)(start, jnp.zeros((), jnp.int32))
+    structure = jax.tree.structure(shapes)
+
+    def explicit(numbers: dict[int, Array], others: dict[int, Array], state: Any, t: Array):
+        around = numbers | others
+        read = [around[i] for i in range(len(around))]
+        out = jax.core.eval_jaxpr(program.jaxpr, read, *jax.tree.leaves(state), t)
+        return jax.tree.unflatten(structure, out)
+
+    numbers: dict[int, Array] = {}
+    others: dict[int, Array] = {}
+    for i, value in enumerate(jax.device_put(list(program.consts))):
+        (numbers if jnp.issubdtype(value.dtype, jnp.floating) else others)[i] = value
+    return _loop(explicit, room, numbers, others, start, longest(steps))
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(0, 1))
+def _loop(explicit, room, numbers, others, start, steps):
+    return _forward(explicit, room, numbers, others, start, steps)[0]
+
+
+def _forward(explicit, room, numbers, others, start, steps):
+    once = partial(explicit, numbers, others)
+    observed = jax.eval_shape(once, start, jnp.zeros((), jnp.int32))[1]
+
+    def body(at):
+        t, state, rows, before = at
+        before = _put(before, state, t)
+        state, seen = once(state, t)
+        return t + 1, state, _put(rows, seen, t), before
+
+    first = jnp.zeros((), jnp.int32), start, _blank(observed, room), _blank(start, room)
+    _, last, rows, before = jax.lax.while_loop(lambda at: at[0] < steps, body, first)
+    return (last, rows), (numbers, others, before, steps)
+
+
+def _backward(explicit, room, kept, wanted):
+    numbers, others, before, steps = kept
+    of_last, of_rows = wanted
+
+    flat, unravel = ravel_pytree(numbers)
+
+    def body(at):
+        t, of_state, of_numbers = at
+        once = lambda n, state: explicit(n, others, state, t - 1)  # noqa: E731
+        pull = jax.vjp(once, numbers, _row(before, t - 1))[1]
+        more, of_state = pull((of_state, _row(of_rows, t - 1)))
+        return t - 1, of_state, of_numbers + ravel_pytree(more)[0]  # one sum, not one for each
+
+    first = steps, of_last, jnp.zeros_like(flat)
+    _, of_start, of_flat = jax.lax.while_loop(lambda at: at[0] > 0, body, first)
+    of_numbers = unravel(of_flat)
+    nothing = jax.tree.map(lambda x: np.zeros(x.shape, jax.dtypes.float0), (others, steps))
+    return of_numbers, nothing[0], of_start, nothing[1]
+
+
+_loop.defvjp(_forward, _backward)
+
+
+def _blank(rows: Any, room: int) -> Any:
+    return jax.tree.map(lambda x: jnp.zeros((room, *x.shape), x.dtype), rows)
+
+
+def _put(stack: Any, row: Any, t: Array) -> Any:
+    return jax.tree.map(lambda s, r: jax.lax.dynamic_update_index_in_dim(s, r, t, 0), stack, row)
+
+
+def _row(stack: Any, t: Array) -> Any:
+    return jax.tree.map(lambda s: jax.lax.dynamic_index_in_dim(s, t, 0, keepdims=False), stack)

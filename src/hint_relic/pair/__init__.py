@@ -1,0 +1,1 @@
+"""An input and its view, to be looked at: what was added and what is contrasted. No JAX here."""

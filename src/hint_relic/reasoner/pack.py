@@ -1,0 +1,135 @@
+"""From a run folder to a file that can be shipped: one seed, rounded, with its card.
+
+The seed is the best on validation. Where several are equally good there (many reach 100 %), they
+are compared on fresh samples of twice the largest training size; the test split chooses nothing.
+All scores on the card are measured from the rounded weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..errors import UserError
+from ..evaluate.run import Trained as Stack
+from ..evaluate.run import fresh
+from ..train.loop import VALIDATION_SEED, Task
+from . import model_file
+from .runs import Trained, read_run
+
+SIZES = (16, 32, 64)
+SAMPLES = 64
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A seed's rounded weights."""
+
+    seed: int
+    validation: float
+    step: int
+    arrays: dict[str, np.ndarray]
+
+
+def pack(
+    folder: Path,
+    out: Path,
+    *,
+    weights: str | None = None,
+    sizes: tuple[int, ...] = SIZES,
+    samples: int = SAMPLES,
+    report: Callable[[str], None] = lambda what: None,
+) -> dict[str, Any]:
+    """Write the best seed of a run as one file; its card.
+
+    report: called with a few words before each thing that takes time.
+    """
+    if out.is_dir() or not out.parent.is_dir():
+        raise UserError(f"can't write {out}: give the path of a file in a folder that exists")
+    if samples < 1:
+        raise UserError(f"at least 1 sample is needed, not {samples}")
+    run = read_run(folder, weights)
+    task = Task.of(run.config)
+    for size in sizes:
+        if problem := task.protocol.algorithm.draws(size):
+            raise UserError(problem)
+    chosen, why = _choose(run, task, report)
+    scores, outputs = {}, {}
+    for size in sizes:
+        report(f"scoring at n = {size}")
+        batch = fresh(_stack(run, _even(task), [chosen]), size, samples)
+        (found,) = _stack(run, task, [chosen]).score(batch, hints=False)
+        scores[str(size)], outputs[str(size)] = found.score, found.outputs
+    report("scoring on the benchmark's test split")
+    (test,) = _stack(run, task, [chosen]).score(task.official(), hints=False)
+    card = {
+        "algorithm": run.config.algorithm,
+        "variant": run.config.variant,
+        "weights": run.kind,
+        "seed": chosen.seed,
+        "step": chosen.step,
+        "chosen": why,
+        "validation": chosen.validation,
+        "scores": scores,
+        "outputs": outputs,
+        "samples": samples,
+        "test_split": test.score,
+        "data": _data(run, task),
+        "parameters": run.design.layout.size,
+        **{k: run.result.get(k) for k in ("command", "commit", "device", "versions")},
+    }
+    model_file.write(out, run.config, chosen.arrays, card)
+    return card
+
+
+def _choose(run: Trained, task: Task, report: Callable[[str], None]) -> tuple[Candidate, str]:
+    """The best seed on validation, and how it was found, in words."""
+    names = run.design.layout.names
+    candidates = [
+        Candidate(
+            run.config.seed_list[i],
+            run.validation[i],
+            run.steps[i],
+            model_file.rounded({name: run.arrays[i][name] for name in names}),
+        )
+        for i in run.leading
+    ]
+    why = f"best of {run.config.seeds} seeds on validation"
+    if len(candidates) == 1:
+        return candidates[0], why
+    size = 2 * max(task.protocol.sizes(run.config.sizes))
+    report(f"comparing {len(candidates)} equally good seeds at n = {size}")
+    batch = task.fresh(size, SAMPLES, VALIDATION_SEED + size)
+    found = [s.score for s in _stack(run, task, candidates).score(batch, hints=False)]
+    why += f"; {len(candidates)} were equal there, and compared on fresh samples of n = {size}"
+    return candidates[int(np.argmax(found))], why
+
+
+def _stack(run: Trained, task: Task, candidates: list[Candidate]) -> Stack:
+    """Networks with rounded weights, as `evaluate` takes them."""
+    networks = [run.design.network(candidate.arrays) for candidate in candidates]
+    return Stack(run.config, task, jax.tree.map(lambda *xs: jnp.stack(xs), *networks))
+
+
+def _even(task: Task) -> Task:
+    """The task with needles as long as in the benchmark's splits, whatever the size."""
+    return replace(task, protocol=replace(task.protocol, needle=0))
+
+
+def _data(run: Trained, task: Task) -> dict[str, Any]:
+    """What the network was trained on."""
+    protocol = task.protocol
+    return {
+        "benchmark": "CLRS-30, drawn as by dm-clrs 2.0.3",
+        "sizes": list(protocol.sizes(run.config.sizes)),
+        "positions": "random sorted in training, evenly spaced in every score",
+        "edge_probabilities": list(protocol.p),
+        "needle": protocol.needle,
+        "hints_turned_into_inputs": list(protocol.moved_hints),
+    }
