@@ -21,6 +21,7 @@ def header(file) -> dict:
         ("heapsort", "[5, 2, 8]", 3),
         ("binary_search", '{"key": [1, 4, 9], "target": 3}', 3),
         ("bfs", '{"nodes": 3, "edges": [[0, 1], [1, 2]]}', 3),
+        ("bfs", '{"edges": [["x", "y"], ["y", "z"]], "source": "x"}', 3),
     ],
 )
 def test_an_input_that_is_typed(name, given, nodes, tmp_path, capsys):
@@ -28,6 +29,13 @@ def test_an_input_that_is_typed(name, given, nodes, tmp_path, capsys):
     assert main(["play", name, "--input", given, "--out", str(page)]) == 0
     assert header(page)["recordings"][0]["nodes"] == nodes
     assert "steps" in capsys.readouterr().out
+
+
+def test_a_graph_keeps_the_names_of_its_nodes(tmp_path):
+    page = tmp_path / "page.html"
+    given = '{"edges": [["x", "<b>"]], "source": "x"}'
+    assert main(["play", "bfs", "--input", given, "--out", str(page)]) == 0
+    assert header(page)["recordings"][0]["names"] == ["x", "<b>"]
 
 
 def test_an_input_from_a_file_named_like_numbers(tmp_path, monkeypatch):
@@ -69,10 +77,11 @@ def test_open_shows_the_page(tmp_path, monkeypatch):
         (["heapsort", "--input", "nowhere.json"], "can't read nowhere.json"),
         (["heapsort", "--input", "[5, 2"], "not valid JSON"),
         (["heapsort", "--input", "[5, null]"], "must be a number"),
-        (["heapsort", "--input", "5,2,x"], "can't read 5,2,x"),
+        (["heapsort", "--input", "5,2,x"], "heapsort takes input like"),
         (["heapsort", "--input", "5,2", "--size", "3"], "leave out --size"),
         (["heapsort", "--input", "5,2", "--seed", "3"], "leave out --seed"),
-        (["heapsort", "--model", "nowhere"], "not a run folder"),
+        (["heapsort", "--model", "nowhere.safetensors"], "nowhere.safetensors"),
+        (["heapsort", "--weights", "best"], "give it as --model"),
         (["segments_intersect", "--size", "4", "--view"], "no views"),
     ],
 )

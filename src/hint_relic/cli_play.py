@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
+from .cli_solve import decode, is_literal
 from .errors import UserError
 from .terminal import Flag, Whole, option, progress
 
 if TYPE_CHECKING:
-    from .types import Trace
-
-NUMBERS = re.compile(r"[-+\d.eE\s]+(,[-+\d.eE\s]+)+")  # 5,2,8: no name of a file
+    from .play import Recording
 
 
 @dataclass(frozen=True)
@@ -27,15 +25,17 @@ class Play:
     out: Annotated[Path, option("PAGE.html", "(required)")]
     """where to write"""
     input: Annotated[str | None, option("INPUT")] = None
-    """your own array or graph: a file, numbers such as 5,2,8, or JSON (`-`: standard input)"""
+    """your own input, such as 5,2,8,1 or JSON, or a file as for `hint-relic solve` (`-`: standard
+    input)"""
     size: Annotated[Whole, option("N", "(default: 8)")] = None
     """number of items or nodes to draw instead"""
     seed: Annotated[Whole, option("S", "(default: 0)")] = None
     """seed to draw them, or a view, with"""
-    model: Annotated[Path | None, option("RUN")] = None
-    """show beside the true steps those of a trained network: a run folder"""
-    weights: Annotated[str, option("KIND")] = "best"
-    """best (on validation) or best_average"""
+    model: Annotated[str | None, option("FILE|RUN|NAME")] = None
+    """show beside the true steps those of a trained network: a packed reasoner, a run folder, or
+    the name of one that is shipped"""
+    weights: Annotated[str | None, option("KIND")] = None
+    """of a run folder: best_average, best, last or last_average"""
     view: Flag = False
     """show beside the input an augmented view of it, and the steps on that"""
     open: Flag = False
@@ -44,32 +44,26 @@ class Play:
 
 def play(options: Play) -> None:
     from .algorithms import get
-    from .play import Recording, predict, render, view_of
+    from .play import render, view_of
     from .play.page import check
+    from .train.checkpoint import write_atomically
 
     get(options.name)
     if options.out.is_dir():
         raise UserError(f"{options.out} is a folder; give --out the name of a file")
     if not options.out.parent.is_dir():
         raise UserError(f"there is no folder {options.out.parent} to write to; make it first")
+    if options.weights is not None and options.model is None:
+        raise UserError("--weights are those of a run folder; give it as --model")
     with progress() as bar:
         bar.add_task(f"running {options.name} (the first time, compiling it)", total=None)
-        recordings = [Recording(requested(options))]
+        recordings = [requested(options)]
         check(recordings[0])
         if options.view:
             recordings.append(view_of(recordings[0], options.seed or 0))
     if options.model is not None:
-        with progress() as bar:
-            bar.add_task(f"running the network of {options.model}", total=None)
-            recordings = [
-                replace(
-                    recording,
-                    prediction=predict(recording.trace, options.model, options.weights),
-                    source=f"{options.model.name or options.model} ({options.weights})",
-                )
-                for recording in recordings
-            ]
-    write(options.out, render(recordings))
+        recordings = with_predictions(recordings, options.model, options.weights)
+    write_atomically(options.out, render(recordings).encode())
     print(f"{options.out}: {recordings[0].trace.steps} steps of {options.name}")
     if options.open:
         import webbrowser
@@ -77,35 +71,40 @@ def play(options: Play) -> None:
         webbrowser.open(options.out.resolve().as_uri())
 
 
-def requested(options: Play) -> Trace:
+def requested(options: Play) -> Recording:
     """The run that is asked for."""
+    from .algorithms import get
     from .data import user_input
     from .data.room import bounded_trace
+    from .play import Recording
 
     if options.input is None:
-        return bounded_trace(
-            options.name, 8 if options.size is None else options.size, options.seed or 0
-        )
+        size = 8 if options.size is None else options.size
+        return Recording(bounded_trace(options.name, size, options.seed or 0))
     if options.size is not None:
         raise UserError("--input is not drawn: leave out --size, or --input")
     if options.seed is not None and not options.view:
         raise UserError("--input is not drawn: leave out --seed, or --input")
-    return user_input.run(options.name, given(options.input))
+    from .reasoner.taken import take
+
+    literal = is_literal(options.input)
+    value = decode(options.input) if literal else user_input.read(options.input)
+    taken = take(get(options.name), value, {})
+    trace = user_input.run(options.name, taken.value)
+    return Recording(trace, labels=tuple(map(str, taken.labels or ())))
 
 
-def given(text: str) -> Any:
-    """An input that is typed, or the file of that name."""
-    from .data import user_input
+def with_predictions(
+    recordings: list[Recording], model: str, weights: str | None
+) -> list[Recording]:
+    """What a trained network says about each."""
+    from .play import predicted
+    from .reasoner import Reasoner
 
-    if text.lstrip()[:1] in ("[", "{"):
-        return user_input.decode(text, "--input")
-    if NUMBERS.fullmatch(text) and not Path(text).exists():
-        return text
-    return user_input.read(text)
-
-
-def write(file: Path, text: str) -> None:
-    """All of it, or nothing."""
-    from .train.checkpoint import write_atomically
-
-    write_atomically(file, text.encode())
+    with progress() as bar:
+        task = bar.add_task("loading the network", total=None)
+        reasoner = Reasoner.load(model, weights=weights)
+        bar.update(task, description="running it (the first time, compiling)")
+        kind = reasoner.card.get("weights", "")
+        source = f"{Path(model).name or model}{kind and f' ({kind})'}"
+        return [predicted(r, reasoner.follow(r.trace), source) for r in recordings]

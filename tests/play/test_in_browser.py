@@ -10,8 +10,9 @@ import pytest
 from browser import Browser
 from hint_relic.data import trace
 from hint_relic.paper import scores
-from hint_relic.play import Recording, predict, render, view_of
+from hint_relic.play import Recording, predicted, render, view_of
 from hint_relic.play.record import accuracy
+from hint_relic.reasoner import Reasoner
 from hint_relic.spec import Kind
 
 from .noise import noisy
@@ -157,7 +158,8 @@ def test_what_is_wrong_is_marked_in_words_and_shapes(name, shown):
 
 def test_a_trained_network_beside_the_truth(shown, tiny_run):
     run = trace("bfs", 6)
-    page = shown(Recording(run, predict(run, tiny_run), "tiny"))
+    answer = Reasoner.load(tiny_run).follow(run)
+    page = shown(predicted(Recording(run), answer, "tiny"))
     page.press("ArrowRight")
     assert page.evaluate("document.getElementById('status').value").endswith("% right")
     assert "predicted by tiny" in page.evaluate("document.getElementById('about').textContent")

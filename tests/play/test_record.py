@@ -9,8 +9,9 @@ from hint_relic.algorithms import get
 from hint_relic.augment.agree import compared
 from hint_relic.data import trace
 from hint_relic.errors import UserError
-from hint_relic.play import Prediction, Recording, predict, view_of
-from hint_relic.play.record import accuracy, activity, assembled
+from hint_relic.play import Prediction, Recording, predicted, view_of
+from hint_relic.play.record import accuracy, activity
+from hint_relic.reasoner import Reasoner
 from hint_relic.spec import POINTERS, Kind, Location
 
 
@@ -39,31 +40,23 @@ def test_without_predictions_there_is_no_accuracy_but_activity():
     assert activity(sort)[1:].min() > 0
 
 
-def test_a_network_takes_the_steps(tiny_run):
-    search = trace("bfs", 6)
-    found = predict(search, tiny_run)
-    assert set(found.hints) == set(search.hints)  # no reversed pointers
+def test_a_reasoner_takes_the_steps(tiny_run):
+    search = Recording(trace("bfs", 6))
+    answer = Reasoner.load(tiny_run).follow(search.trace)
+    found = predicted(search, answer, "tiny").prediction
+    assert found is not None
+    assert set(found.hints) == set(search.trace.hints)  # no reversed pointers
     for name, guess in found.hints.items():
-        assert guess.shape == search.hints[name].shape
-        assert guess.dtype == search.hints[name].dtype
-        assert np.array_equal(guess[0], search.hints[name][0])
+        assert guess.shape == search.trace.hints[name].shape
+        assert np.array_equal(guess[0], search.trace.hints[name][0])
         assert found.confidence[name].shape == guess.shape
         assert np.all((found.confidence[name] > 0.0) & (found.confidence[name] <= 1.0))
     assert found.outputs["pi"].shape == found.output_confidence["pi"].shape == (6,)
 
 
-def test_a_predicted_permutation_is_told_as_the_algorithm_tells_it():
-    """The network closes a cycle and names its first node, which then points at itself."""
-    sort = trace("insertion_sort", 4)
-    said = {"pred": (np.array([3, 0, 1, 2]), np.ones(4)), "pred_mask": (np.array(0), np.ones(()))}
-    found = assembled(sort, {}, said)
-    assert found.outputs["pred"].tolist() == [0, 0, 1, 2]
-    assert set(found.outputs) == set(found.output_confidence) == {"pred"}
-
-
 def test_another_algorithms_network_is_refused(tiny_run):
-    with pytest.raises(UserError, match="learned bfs, not minimum"):
-        predict(trace("minimum", 6), tiny_run)
+    with pytest.raises(UserError, match="trained on bfs, not minimum"):
+        Reasoner.load(tiny_run).follow(trace("minimum", 6))
 
 
 @pytest.mark.parametrize("name", ["insertion_sort", "bfs", "topological_sort"])

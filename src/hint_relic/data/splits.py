@@ -109,6 +109,17 @@ def first_trace(name: str, batch: Batch) -> Trace:
     )
 
 
+def alone(trace: Trace) -> Batch:
+    """A trace as a batch of one."""
+    return Batch(
+        inputs={name: np.asarray(value)[None] for name, value in trace.inputs.items()},
+        hints={name: value[None] for name, value in trace.hints.items()},
+        outputs={name: np.asarray(value)[None] for name, value in trace.outputs.items()},
+        lengths=np.array([trace.steps], np.int32),
+        nodes=np.array([trace.nodes], np.int32),
+    )
+
+
 def dense(name: str, batch: Batch) -> dict[str, np.ndarray]:
     """A batch in the reference's layout: hints steps first, everything dense, as named arrays."""
     spec, nodes = get(name).spec, int(batch.nodes[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .page import render
-from .record import Prediction, Recording, predict
+from .record import Prediction, Recording, predicted
 from .view import view_of
 
-__all__ = ["Prediction", "Recording", "predict", "render", "view_of"]
+__all__ = ["Prediction", "Recording", "predicted", "render", "view_of"]

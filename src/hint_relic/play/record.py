@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from operator import itemgetter
-from pathlib import Path
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..errors import UserError
-from ..spec import Field, Kind, Stage, of_stage
-from ..types import Batch, Trace
+from ..spec import Kind
+from ..types import Trace
+
+if TYPE_CHECKING:
+    from ..reasoner import Answer
 
 Arrays = dict[str, np.ndarray]
 
@@ -93,88 +93,14 @@ def activity(trace: Trace) -> np.ndarray:
 # --- a network's own run -------------------------------------------------------------------------
 
 
-def as_batch(trace: Trace) -> Batch:
-    """A trace as a batch of one."""
-    return Batch(
-        inputs={name: np.asarray(value)[None] for name, value in trace.inputs.items()},
-        hints={name: value[None] for name, value in trace.hints.items()},
-        outputs={name: np.asarray(value)[None] for name, value in trace.outputs.items()},
-        lengths=np.array([trace.steps], np.int32),
-        nodes=np.array([trace.nodes], np.int32),
+def predicted(recording: Recording, answer: Answer, source: str) -> Recording:
+    """A recording with what a reasoner said about it."""
+    prediction = Prediction(
+        hints=dict(answer.trajectory),
+        confidence=dict(answer.confidence),
+        outputs=dict(answer.outputs),
+        output_confidence={
+            k: v for k, v in answer.output_confidence.items() if k in answer.outputs
+        },
     )
-
-
-def predict(trace: Trace, folder: Path, weights: str = "best") -> Prediction:
-    """Let the first network of a run folder take the steps of a trace."""
-    import jax
-    import jax.numpy as jnp
-
-    from ..data.shape import single_precision
-    from ..evaluate.run import load, read_config
-    from ..model.feedback import decided
-    from ..model.network import Network, Seen
-    from ..train.programs import keep_compiled_programs
-
-    learned = read_config(folder).algorithm
-    if learned != trace.algorithm:
-        raise UserError(f"{folder} learned {learned}, not {trace.algorithm}; give another --model")
-    keep_compiled_programs()
-    trained = load(folder, weights)
-    network: Network = jax.tree.map(itemgetter(0), trained.networks)
-    sample = jax.tree.map(
-        itemgetter(0), single_precision(trained.task.protocol.rewrite(as_batch(trace)))
-    )
-    live = jnp.ones(trace.nodes, bool)
-
-    def judge(field: Field, logits):
-        return decided(field, logits, live), _confidence(field, logits)
-
-    def observe(_, seen: Seen):
-        shown = of_stage(trace.spec, Stage.HINT)  # the network may have more: reversed pointers
-        said = seen.predicted.items()
-        return {name: judge(network.spec[name], x) for name, x in said if name in shown}
-
-    @jax.jit
-    def run(sample):
-        found = network(sample, observe=observe)
-        outputs = {name: judge(network.spec[name], x) for name, x in found.outputs.items()}
-        return found.hints, outputs
-
-    hints, outputs = jax.device_get(run(sample))
-    return assembled(trace, hints, outputs)
-
-
-def _confidence(field: Field, logits):
-    """The probability of what is decided."""
-    import jax
-    import jax.numpy as jnp
-
-    if field.kind is Kind.SCALAR:
-        return None
-    if field.kind is Kind.MASK:
-        return jax.nn.sigmoid(jnp.abs(logits))
-    return jax.nn.softmax(logits).max(-1)
-
-
-def assembled(trace: Trace, hints: dict, outputs: dict) -> Prediction:
-    """Row t of `hints` is about step t + 1: shift it, and put the given first step before it."""
-    guesses, sure = {}, {}
-    for name, (guess, confidence) in hints.items():
-        first = trace.hints[name][:1]
-        guesses[name] = np.concatenate([first, guess[: trace.steps - 1].astype(first.dtype)])
-        if confidence is not None:
-            rows = confidence[: trace.steps - 1]
-            sure[name] = np.concatenate([np.ones((1, *rows.shape[1:]), rows.dtype), rows])
-    decided = {name: guess for name, (guess, _) in outputs.items()}
-    for name, value in trace.outputs.items():
-        if trace.spec[name].kind is Kind.SHOULD_BE_PERMUTATION:  # the first points at itself
-            decided[name] = np.where(
-                np.arange(len(value)) == decided[f"{name}_mask"], np.arange(len(value)),
-                decided[name],
-            )  # fmt: skip
-    return Prediction(
-        guesses,
-        sure,
-        {name: decided[name].astype(value.dtype) for name, value in trace.outputs.items()},
-        {k: c for k, (_, c) in outputs.items() if c is not None and k in trace.outputs},
-    )
+    return replace(recording, prediction=prediction, source=source)

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..algorithms import Algorithm, execute, get
-from ..augment import ViewOptions, make_views
-from ..augment.options import PAPER, VERIFIED
+from ..augment import make_views
+from ..config import ViewConfig, ViewSource
 from ..data.protocol import Protocol
-from ..data.splits import first_trace
-from .record import Recording, as_batch
+from ..data.splits import alone, first_trace
+from .record import Recording
 
 
 def view_of(recording: Recording, seed: int) -> Recording:
@@ -24,12 +24,12 @@ def view_of(recording: Recording, seed: int) -> Recording:
     algorithm = get(trace.algorithm)
     made = make_views(
         algorithm,
-        as_batch(trace),
+        alone(trace),
         max_nodes=trace.nodes + max(2, trace.nodes // 4),
         seeds=np.array([seed]),
         index=np.array([0]),
         p=Protocol.training(trace.algorithm).p,
-        options=ViewOptions(source=PAPER if algorithm.view else VERIFIED),
+        options=ViewConfig(source=ViewSource.PAPER if algorithm.view else ViewSource.VERIFIED),
         random_positions=False,
     )
     nodes, places = int(made.nodes[0]), made.places[0]

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..algorithms import ALGORITHMS, Algorithm, execute
 from ..data.shape import single_precision, trim, with_nodes
-from ..data.splits import first_trace
+from ..data.splits import alone, first_trace
 from ..data.user_input import arguments
 from ..errors import UserError, choose
 from ..model.network import Network
@@ -117,6 +117,16 @@ class Reasoner:
         """
         return self._answer([self._prepare(value, fields)], _silent)[0]
 
+    def follow(self, trace: Trace) -> Answer:
+        """Answer an input whose true run is at hand, its numbers taken as they are."""
+        if trace.algorithm != self.algorithm.name:
+            raise UserError(
+                f"this network was trained on {self.algorithm.name}, not {trace.algorithm}"
+            )
+        check_memory(self.design.spec, self.design.config.model.hidden, trace.nodes)
+        labels = list(range(trace.nodes))
+        return self._answer([self._prepared(trace, trace, labels, None, "")], _silent)[0]
+
     def batch(self, values: Iterable[Any], report: Report | None = None) -> list[Answer]:
         """Answers to several inputs, of any sizes, in their order."""
         prepared = []
@@ -128,26 +138,38 @@ class Reasoner:
         return self._answer(prepared, report or _silent)
 
     def _prepare(self, value: Any, fields: dict[str, Any]) -> Prepared:
-        algorithm, protocol = self.algorithm, self.design.protocol
+        algorithm = self.algorithm
         taken = take(algorithm, value, fields)
         inputs, nodes = arguments(algorithm, taken.value)
         check_memory(self.design.spec, self.design.config.model.hidden, nodes)
         own = trim(execute(algorithm, [inputs], nodes))
         run, note = rescaled(algorithm, inputs, own)
-        given = single_precision(protocol.rewrite(trim(run)))
+        return self._prepared(
+            first_trace(algorithm.name, own),
+            first_trace(algorithm.name, trim(run)),
+            list(range(nodes)) if taken.labels is None else list(taken.labels),
+            letters(algorithm, taken.value),
+            note,
+        )
+
+    def _prepared(
+        self, own: Trace, truth: Trace, labels: list[Any], letters: list[Any] | None, note: str
+    ) -> Prepared:
+        protocol = self.design.protocol
+        given = single_precision(protocol.rewrite(alone(truth)))
         given = given._replace(hints={k: v[:, :1] for k, v in given.hints.items()})
-        padded = with_nodes(given, protocol.spec, room_for(nodes))
+        padded = with_nodes(given, protocol.spec, room_for(truth.nodes))
         return Prepared(
-            own=first_trace(algorithm.name, own),
-            truth=first_trace(algorithm.name, trim(run)),
+            own=own,
+            truth=truth,
             problem=Problem(
                 inputs=padded.inputs,
                 start={k: v[:, 0] for k, v in padded.hints.items()},
                 nodes=padded.nodes,
                 lengths=padded.lengths,
             ),
-            labels=list(range(nodes)) if taken.labels is None else list(taken.labels),
-            letters=letters(algorithm, taken.value),
+            labels=labels,
+            letters=letters,
             note=note,
         )
 
