@@ -59,6 +59,19 @@ def test_drawn_inputs_and_their_view(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
 
 
+def test_a_network_that_is_shipped_beside_the_truth(tmp_path, capsys):
+    page = tmp_path / "page.html"
+    arguments = ["--model", "bfs", "--out", str(page)]
+    assert main(["play", "bfs", "--input", "0 1\n1 2", *arguments]) == 0
+    found = header(page)
+    assert found["source"].startswith("bfs")
+    (shown,) = found["recordings"]
+    assert {hint["name"] for hint in shown["hints"] if "guess" in hint} == {"pi_h", "reach_h"}
+    assert "guess" in shown["outputs"][0]
+    assert main(["play", "dfs", *arguments]) == 2
+    assert "bfs was trained on bfs, not dfs" in capsys.readouterr().err
+
+
 def test_open_shows_the_page(tmp_path, monkeypatch):
     seen = []
     monkeypatch.setattr("webbrowser.open", seen.append)

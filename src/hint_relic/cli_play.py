@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import tyro
 
@@ -14,6 +14,7 @@ from .terminal import Flag, Whole, option, progress
 
 if TYPE_CHECKING:
     from .play import Recording
+    from .reasoner import Reasoner
 
 
 @dataclass(frozen=True)
@@ -55,14 +56,18 @@ def play(options: Play) -> None:
         raise UserError(f"there is no folder {options.out.parent} to write to; make it first")
     if options.weights is not None and options.model is None:
         raise UserError("--weights are those of a run folder; give it as --model")
+    value = given(options)
     with progress() as bar:
-        bar.add_task(f"running {options.name} (the first time, compiling it)", total=None)
-        recordings = [requested(options)]
+        task = bar.add_task(f"running {options.name} (the first time, compiling it)", total=None)
+        recordings = [requested(options, value)]
         check(recordings[0])
+        network = None if options.model is None else Network.load(options.model, options.weights)
+        if network is not None:
+            bar.update(task, description="running the network (the first time, compiling it)")
+            recordings = [network.on(recordings[0], value)]
         if options.view:
-            recordings.append(view_of(recordings[0], options.seed or 0))
-    if options.model is not None:
-        recordings = with_predictions(recordings, options.model, options.weights)
+            view = view_of(recordings[0], options.seed or 0)
+            recordings.append(view if network is None else network.on(view))
     write_atomically(options.out, render(recordings).encode())
     print(f"{options.out}: {recordings[0].trace.steps} steps of {options.name}")
     if options.open:
@@ -71,40 +76,58 @@ def play(options: Play) -> None:
         webbrowser.open(options.out.resolve().as_uri())
 
 
-def requested(options: Play) -> Recording:
-    """The run that is asked for."""
-    from .algorithms import get
+def given(options: Play) -> Any:
+    """The user's own input; None where one is to be drawn."""
     from .data import user_input
-    from .data.room import bounded_trace
-    from .play import Recording
 
     if options.input is None:
-        size = 8 if options.size is None else options.size
-        return Recording(bounded_trace(options.name, size, options.seed or 0))
+        return None
     if options.size is not None:
         raise UserError("--input is not drawn: leave out --size, or --input")
     if options.seed is not None and not options.view:
         raise UserError("--input is not drawn: leave out --seed, or --input")
+    return decode(options.input) if is_literal(options.input) else user_input.read(options.input)
+
+
+def requested(options: Play, value: Any) -> Recording:
+    """The run that is asked for."""
+    from .algorithms import get
+    from .data import trace as draw_trace
+    from .data import user_input
+    from .play import Recording
+
+    if value is None:
+        size = 8 if options.size is None else options.size
+        return Recording(draw_trace(options.name, size, options.seed or 0))
     from .reasoner.taken import take
 
-    literal = is_literal(options.input)
-    value = decode(options.input) if literal else user_input.read(options.input)
     taken = take(get(options.name), value, {})
     trace = user_input.run(options.name, taken.value)
     return Recording(trace, labels=tuple(map(str, taken.labels or ())))
 
 
-def with_predictions(
-    recordings: list[Recording], model: str, weights: str | None
-) -> list[Recording]:
-    """What a trained network says about each."""
-    from .play import predicted
-    from .reasoner import Reasoner
+class Network(NamedTuple):
+    """A trained network, and what it is called on the page."""
 
-    with progress() as bar:
-        task = bar.add_task("loading the network", total=None)
+    reasoner: Reasoner
+    name: str
+
+    @classmethod
+    def load(cls, model: str, weights: str | None) -> Network:
+        from .reasoner import Reasoner
+
         reasoner = Reasoner.load(model, weights=weights)
-        bar.update(task, description="running it (the first time, compiling)")
         kind = reasoner.card.get("weights", "")
-        source = f"{Path(model).name or model}{kind and f' ({kind})'}"
-        return [predicted(r, reasoner.follow(r.trace), source) for r in recordings]
+        return cls(reasoner, f"{Path(model).name or model}{kind and f' ({kind})'}")
+
+    def on(self, recording: Recording, value: Any = None) -> Recording:
+        """What it says about a recording; of a user's own input, as the reasoner takes it."""
+        from .play import predicted
+
+        if self.reasoner.algorithm.name != recording.trace.algorithm:
+            raise UserError(
+                f"{self.name} was trained on {self.reasoner.algorithm.name}, "
+                f"not {recording.trace.algorithm}; give another --model"
+            )
+        answer = self.reasoner.follow(recording.trace) if value is None else self.reasoner(value)
+        return predicted(replace(recording, trace=answer.truth), answer, self.name)

@@ -54,6 +54,7 @@ def render(recordings: Sequence[Recording]) -> str:
     header = {
         "title": get(first.trace.algorithm).title,
         "source": first.source,
+        "notes": list(first.notes),
         "recordings": shown,
         "left_out": sorted({"guess", "sure"} - kept) if first.prediction and pairs else [],
     }

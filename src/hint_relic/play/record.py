@@ -35,7 +35,7 @@ class Prediction(NamedTuple):
 class Recording:
     """A run of an algorithm to look at.
 
-    source: where the predictions are from, in words.
+    source: where the predictions are from, in words; notes: what one should know about them.
     labels: what the nodes are called, if not by their numbers.
     places, until: for the view of another run, which of its nodes each node of that run is, and
     the last step that is made to be the same in both.
@@ -44,6 +44,7 @@ class Recording:
     trace: Trace
     prediction: Prediction | None = None
     source: str = ""
+    notes: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     places: np.ndarray | None = None
     until: int | None = None
@@ -103,4 +104,4 @@ def predicted(recording: Recording, answer: Answer, source: str) -> Recording:
             k: v for k, v in answer.output_confidence.items() if k in answer.outputs
         },
     )
-    return replace(recording, prediction=prediction, source=source)
+    return replace(recording, prediction=prediction, source=source, notes=tuple(answer.notes))

@@ -146,7 +146,7 @@ class Player {
     byId("about").textContent = parts.join("; ");
     const timeline = { accuracy: "the share of right values", changes: "how many values each step changes" };
     byId("help").textContent += ` The timeline shows ${timeline[this.line.of]}.`;
-    const notes = [];
+    const notes = header.notes.map((note) => `${note[0].toUpperCase()}${note.slice(1)}.`);
     if (this.line.of === "accuracy") {
       notes.push(
         "✕ marks what is wrong, paler is less sure, underlined has just changed. Step 0 is given to " +
