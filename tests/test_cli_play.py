@@ -69,7 +69,7 @@ def test_a_network_that_is_shipped_beside_the_truth(tmp_path, capsys):
     assert {hint["name"] for hint in shown["hints"] if "guess" in hint} == {"pi_h", "reach_h"}
     assert "guess" in shown["outputs"][0]
     assert main(["play", "dfs", *arguments]) == 2
-    assert "bfs was trained on bfs, not dfs" in capsys.readouterr().err
+    assert "was trained on bfs, not dfs" in capsys.readouterr().err
 
 
 def test_open_shows_the_page(tmp_path, monkeypatch):

@@ -130,4 +130,4 @@ class Network(NamedTuple):
                 f"not {recording.trace.algorithm}; give another --model"
             )
         answer = self.reasoner.follow(recording.trace) if value is None else self.reasoner(value)
-        return predicted(replace(recording, trace=answer.truth), answer, self.name)
+        return predicted(recording, answer, self.name)

@@ -156,13 +156,13 @@ def test_what_is_wrong_is_marked_in_words_and_shapes(name, shown):
         assert "✕" in page.evaluate(mark)
 
 
-def test_a_trained_network_beside_the_truth(shown, tiny_run):
+def test_a_trained_network_beside_the_truth(shown):
     run = trace("bfs", 6)
-    answer = Reasoner.load(tiny_run).follow(run)
-    page = shown(predicted(Recording(run), answer, "tiny"))
+    answer = Reasoner.load("bfs").follow(run)
+    page = shown(predicted(Recording(run), answer, "a network"))
     page.press("ArrowRight")
     assert page.evaluate("document.getElementById('status').value").endswith("% right")
-    assert "predicted by tiny" in page.evaluate("document.getElementById('about').textContent")
+    assert "predicted by a network" in page.evaluate("document.getElementById('about').textContent")
     assert page.evaluate("document.querySelectorAll('td.sure').length") == 18  # hints, output
 
 

@@ -40,10 +40,10 @@ def test_without_predictions_there_is_no_accuracy_but_activity():
     assert activity(sort)[1:].min() > 0
 
 
-def test_a_reasoner_takes_the_steps(tiny_run):
+def test_a_reasoner_takes_the_steps():
     search = Recording(trace("bfs", 6))
-    answer = Reasoner.load(tiny_run).follow(search.trace)
-    found = predicted(search, answer, "tiny").prediction
+    answer = Reasoner.load("bfs").follow(search.trace)
+    found = predicted(search, answer, "a network").prediction
     assert found is not None
     assert set(found.hints) == set(search.trace.hints)  # no reversed pointers
     for name, guess in found.hints.items():
@@ -54,9 +54,9 @@ def test_a_reasoner_takes_the_steps(tiny_run):
     assert found.outputs["pi"].shape == found.output_confidence["pi"].shape == (6,)
 
 
-def test_another_algorithms_network_is_refused(tiny_run):
+def test_another_algorithms_network_is_refused():
     with pytest.raises(UserError, match="trained on bfs, not minimum"):
-        Reasoner.load(tiny_run).follow(trace("minimum", 6))
+        Reasoner.load("bfs").follow(trace("minimum", 6))
 
 
 @pytest.mark.parametrize("name", ["insertion_sort", "bfs", "topological_sort"])

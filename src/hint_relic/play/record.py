@@ -35,8 +35,9 @@ class Prediction(NamedTuple):
 class Recording:
     """A run of an algorithm to look at.
 
-    source: where the predictions are from, in words; notes: what one should know about them.
+    source: where the predictions are from, in words.
     labels: what the nodes are called, if not by their numbers.
+    notes: what one should know about the predictions.
     places, until: for the view of another run, which of its nodes each node of that run is, and
     the last step that is made to be the same in both.
     """
@@ -44,8 +45,8 @@ class Recording:
     trace: Trace
     prediction: Prediction | None = None
     source: str = ""
-    notes: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     places: np.ndarray | None = None
     until: int | None = None
 
@@ -95,7 +96,7 @@ def activity(trace: Trace) -> np.ndarray:
 
 
 def predicted(recording: Recording, answer: Answer, source: str) -> Recording:
-    """A recording with what a reasoner said about it."""
+    """A recording with what a reasoner said about it, on the numbers that it was given."""
     prediction = Prediction(
         hints=dict(answer.trajectory),
         confidence=dict(answer.confidence),
@@ -104,4 +105,10 @@ def predicted(recording: Recording, answer: Answer, source: str) -> Recording:
             k: v for k, v in answer.output_confidence.items() if k in answer.outputs
         },
     )
-    return replace(recording, prediction=prediction, source=source, notes=tuple(answer.notes))
+    return replace(
+        recording,
+        trace=answer.truth,
+        prediction=prediction,
+        source=source,
+        notes=tuple(answer.notes),
+    )
