@@ -12,7 +12,7 @@ class UserError(Exception):
 
 def choose(kind: str, name: str, choices: Iterable[str]) -> str:
     """`name` if it is one of `choices`; otherwise an error that names the nearest one."""
-    known = list(choices)
+    known = [str(choice) for choice in choices]
     if name in known:
         return name
     near = difflib.get_close_matches(name, known, n=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, partial
 from io import StringIO
 from xml.etree import ElementTree
 
@@ -17,7 +17,7 @@ from hint_relic.algorithms import ALGORITHMS, get
 from hint_relic.config import ObjectiveConfig
 from hint_relic.data import sample
 from hint_relic.model.layers import Linear
-from hint_relic.objectives.relic import category_terms, edge_pointer_terms, pointer_terms
+from hint_relic.objectives.relic import category_terms, edge_pointer_terms, pointer_terms, project
 from hint_relic.pair import text
 from hint_relic.pair.contrast import Contrast, contrasts
 from hint_relic.pair.pair import DRAWN, Pair, draw_pair
@@ -166,7 +166,6 @@ def test_the_pairs_are_those_of_the_objective_for_pointers(name, source):
     term = contrasts(pair)[0]
     rng, width, axes = np.random.default_rng(0), 3, len(term.index)
     n, m = pair.nodes, pair.view_nodes
-    terms = edge_pointer_terms if axes == 2 else pointer_terms
 
     def representations(nodes):
         pairs = jnp.asarray(rng.normal(size=(nodes, nodes, width)))
@@ -176,9 +175,14 @@ def test_the_pairs_are_those_of_the_objective_for_pointers(name, source):
     def loss(of_input, of_view):
         value = jnp.asarray(pair.hints[term.hint][term.step])
         live, view_live = jnp.ones(n, bool), jnp.ones(m, bool)
-        parts = of_input, of_view, value, jnp.asarray(pair.places), live, view_live
         h = layers(np.random.default_rng(1), width)
-        found = terms(h, *parts, ObjectiveConfig())
+        if axes == 2:
+            terms = partial(edge_pointer_terms, h)
+        else:
+            terms = pointer_terms
+            of_input, of_view = project(h, of_input, True), project(h, of_view, True)
+        parts = of_input, of_view, value, jnp.asarray(pair.places), live, view_live
+        found = terms(*parts, ObjectiveConfig())
         return found.contrastive[term.index]
 
     gradients = jax.grad(loss, argnums=(0, 1))(representations(n), representations(m))
@@ -197,9 +201,10 @@ def test_the_pairs_are_those_of_the_objective_for_categories():
 
     def loss(f, g):
         live, view_live = jnp.ones(pair.nodes, bool), jnp.ones(pair.view_nodes, bool)
-        parts = f, g, truth, of_view, jnp.asarray(pair.places), live, view_live
         h = layers(np.random.default_rng(1), width)
-        found = category_terms(h, *parts, ObjectiveConfig())
+        f, g = project(h, f, True), project(h, g, True)
+        parts = f, g, truth, of_view, jnp.asarray(pair.places), live, view_live
+        found = category_terms(*parts, ObjectiveConfig())
         return found.contrastive[term.node]
 
     shapes = (pair.nodes, width), (pair.view_nodes, width)

@@ -38,9 +38,10 @@ class Layout:
         ]
         return jax.tree.unflatten(self._structure, leaves)
 
-    def named(self, weights: np.ndarray) -> dict[str, np.ndarray]:
+    def named(self, weights: Any) -> dict[str, np.ndarray]:
         """The arrays by name, from one network's vector."""
+        vector = np.asarray(weights)
         return {
-            name: np.reshape(weights[a:b], shape)
+            name: np.reshape(vector[a:b], shape)
             for name, (a, b), shape in zip(self.names, self._spans, self.shapes)
         }

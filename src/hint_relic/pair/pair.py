@@ -16,7 +16,6 @@ import numpy as np
 from ..algorithms import Algorithm, execute
 from ..augment import check_views, make_views
 from ..augment.agree import agreement
-from ..augment.options import CHOICES, PAPER
 from ..config import ViewConfig, ViewSource
 from ..data.protocol import Protocol
 from ..data.splits import check_request, sample
@@ -79,7 +78,11 @@ class Pair:
 
 
 def draw_pair(
-    algorithm: Algorithm, size: int, seed: int, source: str = PAPER, new: int | None = None
+    algorithm: Algorithm,
+    size: int,
+    seed: int,
+    source: str = ViewSource.PAPER,
+    new: int | None = None,
 ) -> Pair:
     """A sample of a seed and its view, with `new` more nodes (half as many) at most."""
     nodes = _check(algorithm, size, seed, source, new)
@@ -111,20 +114,22 @@ def draw_pair(
         places=view.places[k],
         view_nodes=nodes,
         until=int(view.until[k]),
-        exactness=_exactness(algorithm, contrasted, batch, view) if source == PAPER else None,
+        exactness=_exactness(algorithm, contrasted, batch, view)
+        if source == ViewSource.PAPER
+        else None,
     )
 
 
 def _check(algorithm: Algorithm, size: int, seed: int, source: str, new: int | None) -> int:
     """Refuse what can't be drawn or looked at; the number of nodes of an input."""
-    choose("view", source, CHOICES["source"])
+    choose("view", source, list(ViewSource))
     if size > MAX_SIZE:
         raise UserError(f"a size of {size} is too large to look at; give at most {MAX_SIZE}")
     check_request(algorithm, size, 1, seed, (), None)
     if new is not None and not 1 <= new <= MAX_SIZE:
         raise UserError(f"a view has 1 to {MAX_SIZE} new nodes here, not {new}")
     check_views(algorithm, ViewConfig(source=ViewSource.VERIFIED), (), 0)  # are there any at all?
-    if source == PAPER and algorithm.view is None:
+    if source == ViewSource.PAPER and algorithm.view is None:
         raise UserError(f"the paper has no view for {algorithm.name}; --view verified gives it one")
     return algorithm.nodes(size)
 

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..algorithms import Augmentation
-from ..augment.options import PAPER
+from ..config import ViewSource
 from ..data.forms import ALPHABETS
 from ..spec import Kind, Location, Stage, of_stage
 from .contrast import Contrast
@@ -41,12 +41,12 @@ def value_text(pair: Pair, name: str, value: Any) -> str:
 
 
 def title(pair: Pair) -> str:
-    kind = "the paper's view" if pair.source == PAPER else "a verified view"
+    kind = "the paper's view" if pair.source == ViewSource.PAPER else "a verified view"
     return f"{pair.algorithm.title}: an input and {kind} of it"
 
 
 def what_was_added(pair: Pair) -> str:
-    if pair.source == PAPER:
+    if pair.source == ViewSource.PAPER:
         assert pair.algorithm.view is not None
         added = ADDED[pair.algorithm.view]
         if pair.algorithm.view is Augmentation.ENTERED_NODE:

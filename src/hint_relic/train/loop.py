@@ -300,7 +300,7 @@ class _Run:
         """Arrays by name, a leading axis for the seeds."""
         out: dict[str, np.ndarray] = {}
         for kind, stack in stacks.items():
-            each = [self.layout.named(np.asarray(weights)) for weights in stack]
+            each = [self.layout.named(weights) for weights in stack]
             out |= {f"{kind}/{k}": np.stack([named[k] for named in each]) for k in each[0]}
         return out
 
@@ -338,8 +338,7 @@ class _Run:
                 "best_average": np.asarray(average.score).tolist(),
             },
             "parameters_sha256": [
-                checkpoint.digest(self.layout.named(np.asarray(weights)))
-                for weights in self.keep.state.weights
+                checkpoint.digest(self.layout.named(weights)) for weights in self.keep.state.weights
             ],
             "time": {
                 "total_s": self._elapsed(),
