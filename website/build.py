@@ -3,7 +3,8 @@
 In FOLDER (`.site` unless told) `pages/` is put together from `docs/`, the two pages of the
 repository's root and the API reference; zensical turns it into `html/`. Any broken link,
 missing page, or page that the navigation forgets, fails the build. The site asks for nothing
-outside itself, and its pages can also be opened as files.
+outside itself, and its pages can also be opened as files (search needs a server: the plugin
+that would do without one fetches a script from elsewhere).
 """
 
 from __future__ import annotations
@@ -63,8 +64,9 @@ def gather(pages: Path) -> None:
         (pages / "api" / name).write_text(text, encoding="utf-8")
     shutil.copy(STYLE, pages)
     for page in pages.rglob("*.md"):
-        text = page.read_text(encoding="utf-8")
-        page.write_text(UPWARD.sub(lambda up: inside(up[0], page, pages), text), encoding="utf-8")
+        text = page.read_text(encoding="utf-8").replace(" ± ", "\u00a0±\u00a0")  # on one line
+        text = UPWARD.sub(lambda up, page=page: inside(up[0], page, pages), text)
+        page.write_text(text, encoding="utf-8")
 
 
 def inside(target: str, page: Path, pages: Path) -> str:
