@@ -16,7 +16,6 @@ import argparse
 import json
 import os
 import resource
-import statistics
 import subprocess
 import sys
 import time
@@ -29,63 +28,16 @@ ALGORITHMS = "bfs,insertion_sort,heapsort,floyd_warshall,strongly_connected_comp
 SIZE, BATCH = 16, 16
 
 
-def timed(update, ready, budget_s: float = 20.0) -> float:
-    """Median seconds of an update, after one to warm up."""
-    ready(update())
-    times: list[float] = []
-    start = time.monotonic()
-    while len(times) < 3 or (time.monotonic() - start < budget_s and len(times) < 20):
-        before = time.monotonic()
-        ready(update())
-        times.append(time.monotonic() - before)
-    return statistics.median(times)
-
-
 def measure_ours(name: str, seeds: int, steps: int) -> dict:
     """steps: how many the batch should take; 0 for any."""
-    import jax
-    import jax.numpy as jnp
-
+    from hint_relic.bench import measure
     from hint_relic.config import TrainConfig
-    from hint_relic.data import Stream
-    from hint_relic.objectives.objective import supervised_objective
-    from hint_relic.train.loop import Task, initial
-    from hint_relic.train.programs import Programs
-    from hint_relic.train.update import Meter
+    from hint_relic.train.programs import use_graphs
 
+    use_graphs()
     config = TrainConfig(algorithm=name, seeds=seeds, sizes=(SIZE,), batch_size=BATCH)
-    task = Task.of(config)
-    layout, state = initial(config, task)
-    with Stream(task.protocol, sizes=(SIZE,), seeds=config.seed_list) as stream:
-        batch, longest = batch_of(stream, steps)
-    one = jax.tree.map(lambda x: x[0], batch)
-
-    def parts_of(weights):
-        return supervised_objective(layout.unflatten(weights), one, jax.random.key(0))[1]
-
-    zero = jnp.zeros(seeds)
-    meter = Meter(zero, dict.fromkeys(jax.eval_shape(parts_of, state.weights[0]), zero), zero, zero)
-    state, meter = jax.tree.map(jnp.array, (state, meter))
-    programs = Programs(layout, supervised_objective, config.optimiser)
-    start = time.monotonic()
-    programs.prepare(state, meter, [batch])
-    compile_s = time.monotonic() - start
-    batch = jax.device_put(batch)
-    kept = [state, meter]
-
-    def update():
-        kept[:] = programs(*kept, batch)
-        return kept[0].step
-
-    seconds = timed(update, jax.block_until_ready)
-    return result(seconds, compile_s, longest - 1)
-
-
-def batch_of(stream, steps: int) -> tuple:
-    """The batch, among the first 200, whose longest sample is nearest to so many steps."""
-    longest = [int(stream.batch(k).lengths.max()) for k in range(200 if steps else 1)]
-    best = min(range(len(longest)), key=lambda k: abs(longest[k] - 1 - steps))
-    return stream.batch(best), longest[best]
+    cost = measure(config, steps=steps, budget_s=20.0)
+    return result(cost.update_s, cost.compile_s, cost.steps)
 
 
 def measure_reference(name: str) -> dict:
@@ -93,6 +45,7 @@ def measure_reference(name: str) -> dict:
     import jax
 
     import reference
+    from hint_relic.bench import timed
     from hint_relic.config import ModelConfig
     from hint_relic.data import Protocol
 
@@ -104,7 +57,7 @@ def measure_reference(name: str) -> dict:
     start = time.monotonic()
     jax.block_until_ready(model.feedback(key, feedback))
     compile_s = time.monotonic() - start
-    seconds = timed(lambda: model.feedback(key, feedback), jax.block_until_ready)
+    seconds = timed(lambda: model.feedback(key, feedback), budget_s=20.0)
     return result(seconds, compile_s, feedback.features.hints[0].data.shape[0] - 1)
 
 

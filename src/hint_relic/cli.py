@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import tyro
 
 from .cli_augment import Augment, augment
+from .cli_bench import Bench, bench
 from .cli_report import Report, report
 from .cli_solve import Models, Pack, Solve, models, pack, solve
 from .cli_train import Evaluate, Train, evaluate, train, train_defaults
@@ -239,6 +240,7 @@ COMMANDS = {
     "solve": Command(Solve, solve),
     "models": Command(Models, models),
     "pack": Command(Pack, pack),
+    "bench": Command(Bench, bench),
     "demo": Command(Demo, demo),
 }
 

@@ -84,6 +84,11 @@ class ObjectiveConfig:
     reduce: Reduce = Reduce.MEAN
 
     @property
+    def supervises_hints(self) -> bool:
+        """Whether the network is told what the hints are. The paper's objective doesn't."""
+        return bool(self.hints or self.view_hints)
+
+    @property
     def needs_views(self) -> bool:
         return bool(self.view_hints or self.contrastive or self.kl)
 

@@ -117,6 +117,15 @@ class Reasoner:
         """
         return self._answer([self._prepare(value, fields)], _silent)[0]
 
+    @property
+    def _about_hints(self) -> str:
+        if self.design.config.objective.supervises_hints:
+            return ""
+        return (
+            "this network was trained without a loss on its hints, as Hint-ReLIC is: the steps it "
+            "shows are its own and need not be the algorithm's, only its outputs"
+        )
+
     def batch(self, values: Iterable[Any], report: Report | None = None) -> list[Answer]:
         """Answers to several inputs, of any sizes, in their order."""
         prepared = []
@@ -191,7 +200,7 @@ class Reasoner:
                 for k, v in confidence.items()
             },
             output_confidence=sure,
-            notes=[given.note] if given.note else [],
+            notes=[note for note in (given.note, self._about_hints) if note],
             truth=given.truth,
             labels=given.labels,
         )

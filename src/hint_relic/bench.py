@@ -1,0 +1,141 @@
+"""What an update costs on this machine, and what it could cost at best.
+
+The limit is that of arithmetic alone: the operations of the network in an update (not those of the
+objective), at the rate at which the device multiplies large matrices. Whatever an update takes
+beyond it goes into starting kernels and into moving numbers between them and memory.
+"""
+
+from __future__ import annotations
+
+import resource
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from .config import TrainConfig
+from .data import Stream
+from .model.network import Executor, to_problems
+from .objectives.objective import objective_for
+from .train.loop import Task, initial
+from .train.programs import Programs
+from .train.update import Meter
+
+PASSES = 4  # forward, forward again in the backward pass, and twice as much as forward for it
+LARGE = {"cpu": 1024}  # rows of the matrices that tell a device's rate; others: 8192
+
+
+class Cost(NamedTuple):
+    """An update of all seeds on one batch of the largest size.
+
+    steps: of the longest sample; flop: multiplications and additions, counted as two.
+    """
+
+    algorithm: str
+    variant: str
+    seeds: int
+    steps: int
+    update_s: float
+    compile_s: float
+    flop: float
+    process_mb: float
+    device_mb: float
+
+
+def multiply_rate() -> float:
+    """Operations a second in products of large matrices, as the network asks for them."""
+    n = LARGE.get(jax.default_backend(), 8192)
+    a = jnp.ones((n, n))
+    product = jax.jit(lambda x: x @ a * 1e-4)
+    seconds = timed(lambda: product(a), budget_s=2.0)
+    return 2.0 * n**3 / seconds
+
+
+def timed(run: Callable[[], Any], budget_s: float) -> float:
+    """Median seconds of a call, after one to warm up."""
+    jax.block_until_ready(run())
+    times: list[float] = []
+    start = time.monotonic()
+    while len(times) < 3 or (time.monotonic() - start < budget_s and len(times) < 50):
+        before = time.monotonic()
+        jax.block_until_ready(run())
+        times.append(time.monotonic() - before)
+    return statistics.median(times)
+
+
+def measure(config: TrainConfig, *, steps: int = 0, budget_s: float = 10.0) -> Cost:
+    """Compile and time the update of a config at its largest size.
+
+    steps: take a batch whose longest sample has about so many (the first batch, unless told).
+    """
+    config = replace(config, sizes=(max(config.sizes),))
+    task = Task.of(config)
+    layout, state = initial(config, task)
+    views = config.view if config.objective.needs_views else None
+    with Stream(task.protocol, sizes=config.sizes, batch_size=config.batch_size,
+                seeds=config.seed_list, view=views) as stream:  # fmt: skip
+        item, longest = _batch_of(stream, steps)
+    objective = objective_for(config.objective, task.contrasted)
+    one = jax.tree.map(lambda x: x[0], item)
+    network = jax.eval_shape(layout.unflatten, state.weights[0])
+    parts = jax.eval_shape(objective, network, one, jax.random.key(0))[1]
+    zero = jnp.zeros(config.seeds)
+    meter = Meter(zero, dict.fromkeys(parts, zero), zero, zero)
+    state, meter = jax.tree.map(jnp.array, (state, meter))  # own buffers: updates donate them
+    programs = Programs(layout, objective, config.optimiser)
+    start = time.monotonic()
+    programs.prepare(state, meter, [item])
+    compile_s = time.monotonic() - start
+    item = jax.device_put(item)
+
+    def update() -> Any:
+        nonlocal state, meter
+        state, meter = programs(state, meter, item)
+        return state.step
+
+    seconds = timed(update, budget_s)
+    batch = one if views is None else one.batch
+    rows = batch.samples * (1 if views is None else 2)
+    flop = PASSES * _step_flop(network, batch) * rows * (longest - 1) * config.seeds
+    stats = jax.devices()[0].memory_stats() or {}
+    return Cost(
+        config.algorithm,
+        config.variant,
+        config.seeds,
+        longest - 1,
+        seconds,
+        compile_s,
+        flop,
+        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        stats.get("peak_bytes_in_use", 0) / 2**20,
+    )
+
+
+def _batch_of(stream: Stream, steps: int) -> tuple[Any, int]:
+    """The item, among the first 200, whose longest sample is nearest to so many steps."""
+
+    def longest(k: int) -> int:
+        item = stream.batch(k)
+        return int((item if stream.view is None else item.batch).lengths.max())
+
+    lengths = [longest(k) for k in range(200 if steps else 1)]
+    best = min(range(len(lengths)), key=lambda k: abs(lengths[k] - 1 - steps))
+    return stream.batch(best), lengths[best]
+
+
+def _step_flop(network: Any, batch: Any) -> float:
+    """Operations in one step of one sample, forward."""
+    problems, _ = to_problems(jax.tree.map(lambda x: x[:1], batch))
+    one = jax.tree.map(lambda x: x[0], problems)
+
+    def step(network: Any, problem: Any) -> Any:
+        executor = Executor(network, True)
+        given, state = executor.begin(problem)
+        return executor.step(given, state, jnp.zeros((), jnp.int32))
+
+    analysis = jax.jit(step).lower(network, one).cost_analysis()
+    return float((analysis or {}).get("flops", 0.0))
