@@ -110,7 +110,7 @@ def test_the_navigation_names_every_page_and_no_other(tools, tmp_path, monkeypat
     with pytest.raises(build.SiteError) as told:
         build.build(tmp_path / "out")
     assert str(told.value).splitlines() == [
-        "zensical.toml leaves out forgotten.md",
+        "zensical.toml leaves out forgotten.md: add it to nav",
         "zensical.toml names data.md, which does not exist",
     ]
 

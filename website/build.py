@@ -91,7 +91,7 @@ def check_navigation(nav: list, pages: Path) -> None:
     named = list(in_navigation(nav))
     there = {page.relative_to(pages).as_posix() for page in pages.rglob("*.md")}
     problems = [f"{CONFIG.name} names {page}, which does not exist" for page in set(named) - there]
-    problems += [f"{CONFIG.name} leaves out {page}" for page in there - set(named)]
+    problems += [f"{CONFIG.name} leaves out {page}: add it to nav" for page in there - set(named)]
     problems += [f"{CONFIG.name} names {page} twice" for page in named if named.count(page) > 1]
     if problems:
         raise SiteError("\n".join(sorted(set(problems))))
