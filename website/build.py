@@ -26,6 +26,7 @@ CONFIG = ROOT / "website" / "zensical.toml"
 STYLE = ROOT / "website" / "style.css"
 ROOT_PAGES = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 UPWARD = re.compile(r"(?<=\]\()\.\./[^)#\s]+")  # the target of a Markdown link to a folder above
+BETWEEN_NUMBERS = re.compile(r"(?<=\d) ± (?=\d)")  # a score and its error stay on one line
 
 
 class SiteError(Exception):
@@ -64,7 +65,7 @@ def gather(pages: Path) -> None:
         (pages / "api" / name).write_text(text, encoding="utf-8")
     shutil.copy(STYLE, pages)
     for page in pages.rglob("*.md"):
-        text = page.read_text(encoding="utf-8").replace(" ± ", "\u00a0±\u00a0")  # on one line
+        text = BETWEEN_NUMBERS.sub("\u00a0±\u00a0", page.read_text(encoding="utf-8"))
         text = UPWARD.sub(lambda up, page=page: inside(up[0], page, pages), text)
         page.write_text(text, encoding="utf-8")
 
