@@ -8,7 +8,7 @@ STAMP := $(VENV)/.ready
 REFERENCE := .reference
 PYTEST_WORKERS ?= 2
 
-.PHONY: demo test test-all lint types unit goldens conformance bench-data lock clean help
+.PHONY: demo test test-all lint types unit site goldens conformance bench-data lock clean help
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -27,7 +27,7 @@ $(STAMP): pyproject.toml
 demo: $(STAMP)  ## the main job, small, on this machine's CPU
 	@$(BIN)/python -m hint_relic demo
 
-test: lint types unit  ## lint, types and all tests but the slow ones
+test: lint types site unit  ## lint, types, the documentation site, and all tests but the slow ones
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -36,10 +36,13 @@ lint: $(STAMP)
 types: $(STAMP)
 	$(BIN)/mypy
 
+site: $(STAMP)  ## the documentation, in .site/html; a broken link fails
+	$(BIN)/python website/build.py
+
 unit: $(STAMP)
 	$(BIN)/pytest -n $(PYTEST_WORKERS) -m "not slow"
 
-test-all: lint types  ## everything, the slow tests too
+test-all: lint types site  ## everything, the slow tests too
 	$(BIN)/pytest -n $(PYTEST_WORKERS)
 
 $(REFERENCE)/.ready: pyproject.toml
@@ -61,4 +64,4 @@ lock:  ## requirements.lock, with hashes and without hosts
 	uv pip compile --universal --generate-hashes --no-header --no-emit-index-url --group dev pyproject.toml -o requirements.lock
 
 clean:
-	rm -rf $(VENV) $(REFERENCE) .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(REFERENCE) .site .pytest_cache .mypy_cache .ruff_cache

@@ -40,6 +40,12 @@ def test_without_predictions_there_is_no_accuracy_but_activity():
     assert activity(sort)[1:].min() > 0
 
 
+def test_a_trace_of_one_step_changes_nothing():
+    lonely = trace("bfs", 4, 0)
+    one = lonely._replace(hints={k: v[:1] for k, v in lonely.hints.items()})
+    assert activity(one).tolist() == [0]
+
+
 def test_a_reasoner_takes_the_steps():
     search = Recording(trace("bfs", 6))
     answer = Reasoner.load("bfs").follow(search.trace)

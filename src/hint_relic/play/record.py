@@ -88,7 +88,7 @@ def activity(trace: Trace) -> np.ndarray:
     """How many values each step changes."""
     counts = np.zeros(trace.steps, np.int64)
     for hint in trace.hints.values():
-        counts[1:] += (hint[1:] != hint[:-1]).reshape(trace.steps - 1, -1).sum(axis=1)
+        counts[1:] += (hint[1:] != hint[:-1]).sum(axis=tuple(range(1, hint.ndim)))
     return counts
 
 
