@@ -8,7 +8,7 @@ STAMP := $(VENV)/.ready
 REFERENCE := .reference
 PYTEST_WORKERS ?= 2
 
-.PHONY: demo test test-all lint types unit site goldens conformance bench-data lock clean help
+.PHONY: demo test test-all lint types unit site goldens conformance bench-data bench-cold lock clean help
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -59,6 +59,9 @@ goldens: $(REFERENCE)/.ready  ## remake tests/goldens from dm-clrs 2.0.3
 
 bench-data: $(STAMP)  ## traces per second, against dm-clrs where `make conformance` has been run
 	$(BIN)/python benchmarks/data.py
+
+bench-cold: $(STAMP)  ## seconds that the first draw of each algorithm takes, with nothing compiled
+	$(BIN)/python benchmarks/cold.py
 
 lock:  ## requirements.lock, with hashes and without hosts
 	uv pip compile --universal --generate-hashes --no-header --no-emit-index-url --group dev pyproject.toml -o requirements.lock

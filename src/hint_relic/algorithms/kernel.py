@@ -17,7 +17,6 @@ from typing import Any
 
 import numba
 from numba import types
-from numba.core.dispatcher import Dispatcher
 
 
 def cache_root() -> Path:
@@ -93,7 +92,7 @@ def _compiled_once(dispatcher: Any) -> Any:
     Numba compiles a function anew for each constant that it is called with, `f(0)` and `f(1)`,
     and for each width of integers. Here all of these are 64-bit integers.
     """
-    if not isinstance(dispatcher, Dispatcher):  # NUMBA_DISABLE_JIT: a plain function
+    if not hasattr(dispatcher, "get_call_template"):  # NUMBA_DISABLE_JIT: a plain function
         return dispatcher
     find = dispatcher.get_call_template
 
