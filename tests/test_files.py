@@ -1,4 +1,4 @@
-"""Files shared by processes: locks that the dead don't hold, writes that leave nothing half done."""
+"""Files shared by processes: locks the dead do not hold, writes that leave nothing half done."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import tyro
 
+from .cli_grid import Reproduce, Status, reproduce, status
 from .cli_train import Evaluate, Train, evaluate, train, train_defaults
 from .errors import UserError, choose
 from .terminal import Flag, Whole, ask, console, explain, option, print_json, progress
@@ -232,6 +233,8 @@ COMMANDS = {
     "export": Command(Export, export),
     "train": Command(Train, train, train_defaults),
     "evaluate": Command(Evaluate, evaluate),
+    "reproduce": Command(Reproduce, reproduce),
+    "status": Command(Status, status),
     "demo": Command(Demo, demo),
 }
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from ..config import TrainConfig, from_dict, to_dict
 from ..errors import UserError, choose
-from ..files import held, tail, write_atomically
+from ..files import held, is_leftover, tail, write_atomically
 
 FORMAT = 1
 TAIL = 1 << 14  # bytes of metrics that hold the last records
@@ -144,12 +144,8 @@ class Grid:
         cls, path: Path, configs: Sequence[TrainConfig], version: str, command: Sequence[str]
     ) -> Grid:
         """Record a new grid in a folder, or open it where the folder holds this very one."""
-        if (path / "grid.json").exists():
-            grid = cls.open(path)
-            grid.check_same(configs)
-            grid.check_version(version)
+        if (grid := cls.fitting(path, configs, version)) is not None:
             return grid
-        check_new(path)
         values = {
             "format": FORMAT,
             "version": version,
@@ -163,14 +159,34 @@ class Grid:
         write_atomically(path / "grid.json", _json(values))
         return cls(path, version, tuple(command), _cells(path, configs))
 
-    def check_version(self, version: str) -> None:
+    @classmethod
+    def fitting(
+        cls, path: Path, configs: Sequence[TrainConfig] | None, version: str
+    ) -> Grid | None:
+        """The grid of a folder, None of an empty one; anything else in the folder is refused.
+
+        configs: what the grid must be; None takes any.
+        """
+        if (path / "grid.json").exists():
+            grid = cls.open(path)
+            grid._check_version(version)
+            if configs is not None:
+                grid._check_same(configs)
+            return grid
+        if path.is_dir() and any(
+            item.name != ".lock" and not is_leftover(item) for item in path.iterdir()
+        ):
+            raise UserError(f"{path} is not a grid folder and not empty; choose another --out")
+        return None
+
+    def _check_version(self, version: str) -> None:
         if self.version != version:
             raise UserError(
                 f"{self.path} was made by version {self.version}, this is {version}: go on with "
                 "that version, or choose another --out"
             )
 
-    def check_same(self, configs: Sequence[TrainConfig]) -> None:
+    def _check_same(self, configs: Sequence[TrainConfig]) -> None:
         """Refuse to mix another grid into this folder."""
         ours, theirs = [cell.config for cell in self.cells], list(configs)
         if ours == theirs:
@@ -184,15 +200,12 @@ class Grid:
             f"on with that one by `hint-relic reproduce --out {self.path}` and nothing else"
         )
 
+    def log(self, cell: Cell) -> Path:
+        return self.path / "logs" / f"{cell.name}.log"
+
     def cell(self, name: str) -> Cell:
         cells = {cell.name: cell for cell in self.cells}
         return cells[choose("cell", name, cells)]
-
-
-def check_new(path: Path) -> None:
-    """Refuse a folder of something else."""
-    if path.is_dir() and any(item.name != ".lock" for item in path.iterdir()):
-        raise UserError(f"{path} is not a grid folder and not empty; choose another --out")
 
 
 def cell_name(algorithm: str, variant: str) -> str:
