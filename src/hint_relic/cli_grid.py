@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import threading
 import tomllib
-from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -18,10 +17,12 @@ from .terminal import Flag, Whole, console, option, print_json
 
 if TYPE_CHECKING:
     from .config import TrainConfig
+    from .grid.expect import Overview
     from .grid.folder import Cell, Grid, Progress
     from .grid.run import Executor
 
 SOME_FAILED = 1
+REFRESH_S = 2.0
 
 
 class Place(StrEnum):
@@ -69,6 +70,7 @@ class Reproduce:
 def reproduce(options: Reproduce) -> None:
     from .cli import version
     from .files import Lock
+    from .grid.expect import Overview
     from .grid.folder import Grid, State
     from .grid.run import run_grid
 
@@ -87,9 +89,9 @@ def reproduce(options: Reproduce) -> None:
         assert grid is not None  # `requested` is None only where there is one
         with Display(grid, executor.count) as display:
             run_grid(grid, executor, display.ended, retry_failed=options.retry_failed)
-    cells = read(grid)
-    print_status(grid, cells)
-    if any(progress.state is State.FAILED for progress in cells.values()):
+    overview = Overview.of(grid)
+    print_status(grid, overview)
+    if overview.count[State.FAILED]:
         raise SystemExit(SOME_FAILED)
 
 
@@ -128,23 +130,21 @@ def executor_for(options: Reproduce) -> Executor:
 
 def print_plan(configs: list[TrainConfig] | None, grid: Grid | None) -> None:
     """The cells and what each takes, expected from those that the folder has measured."""
-    from rich.table import Table
+    from .grid.expect import Overview, expected_seconds
+    from .grid.folder import State, cell_name
 
-    from .grid.expect import expected_seconds
-    from .grid.folder import cell_name
-
-    cells = {} if grid is None else read(grid)
+    cells = {} if grid is None else Overview.of(grid).cells
     places = [(c.algorithm, c.variant) for c in configs or [cell.config for cell in cells]]
     times = expected_seconds(cells, places)
-    states = {cell.name: str(progress.state) for cell, progress in cells.items()}
-    table = Table(title=f"{len(places)} cells")
-    for column in ("cell", "state", "time"):
-        table.add_column(column, justify="right" if column == "time" else "left")
-    for place in places:
-        name = cell_name(*place)
-        table.add_row(name, states.get(name, "new"), duration(times[place]))
+    states = {cell.name: progress.state for cell, progress in cells.items()}
+    names = [cell_name(*place) for place in places]
+    shown = [str(states.get(name, "new")) for name in names]
+    table = aligned(
+        f"{len(places)} cells",
+        {"cell": names, "state": shown, "time": [duration(times[place]) for place in places]},
+    )
     console().print(table)
-    rest = [times[place] for place in places if states.get(cell_name(*place)) != "done"]
+    rest = [times[p] for p, name in zip(places, names) if states.get(name) is not State.DONE]
     known = [seconds for seconds in rest if seconds is not None]
     if len(known) < len(rest):
         print("the time is unknown until a cell of this folder has been measured")
@@ -182,15 +182,18 @@ class Display:
             self.bar.stop()
 
     def _follow(self) -> None:
+        from .grid.expect import Overview
+
         while True:
-            cells = read(self.grid)
-            running = [cell.name for cell, p in cells.items() if p.state == "running"]
+            overview = Overview.of(self.grid)
+            running = [cell.name for cell, p in overview.cells.items() if p.state == "running"]
+            doing = ", ".join(running) or "starting"
             self.bar.update(
                 self.task,
-                completed=sum(progress.step for progress in cells.values()),
-                description=f"{', '.join(running) or 'starting'}; {summary(cells, self.workers)}",
+                completed=sum(progress.step for progress in overview.cells.values()),
+                description=f"{doing}: {summary(overview, self.workers)}",
             )
-            if self._over.wait(2.0):
+            if self._over.wait(REFRESH_S):
                 return
 
     def ended(self, cell: Cell) -> None:
@@ -223,40 +226,34 @@ class Status:
 
 
 def status(options: Status) -> None:
+    from .grid.expect import Overview
     from .grid.folder import Grid
 
     grid = Grid.open(options.grid)
-    cells = read(grid)
+    overview = Overview.of(grid)
     if options.json:
-        print_json(status_data(grid, cells))
+        print_json(status_data(grid, overview))
     else:
-        print_status(grid, cells)
+        print_status(grid, overview)
 
 
-def read(grid: Grid) -> dict[Cell, Progress]:
-    return {cell: cell.progress() for cell in grid.cells}
-
-
-def status_data(grid: Grid, cells: dict[Cell, Progress]) -> dict[str, Any]:
+def status_data(grid: Grid, overview: Overview) -> dict[str, Any]:
     """The state of a grid as plain values; times in seconds, scores as parts of one."""
-    from .grid.expect import remaining
-
-    left = remaining(cells)
     rows = []
-    for cell, progress in cells.items():
+    for cell, progress in overview.cells.items():
         best = progress.result["test"]["best"] if progress.result else {}
         rows.append(
             {
                 "cell": cell.name,
                 "algorithm": cell.config.algorithm,
                 "variant": cell.config.variant,
-                "state": str(progress.state),
+                "state": progress.state,
                 "step": progress.step,
                 "steps": cell.config.steps,
                 "score": best.get("mean"),
                 "stderr": best.get("stderr"),
                 "time_s": progress.time_s,
-                "left_s": left.get(cell, 0.0),
+                "left_s": overview.left.get(cell, 0.0),
                 "error": progress.error,
             }
         )
@@ -264,57 +261,58 @@ def status_data(grid: Grid, cells: dict[Cell, Progress]) -> dict[str, Any]:
         "grid": str(grid.path),
         "version": grid.version,
         "cells": rows,
-        "count": Counter(row["state"] for row in rows),
-        "left_s": time_left(cells),
+        "count": overview.count,
+        "left_s": overview.left_s(),
     }
 
 
-def time_left(cells: dict[Cell, Progress], workers: int | None = None) -> float | None:
-    """Seconds until all is done, by as many cells at a time as run now; None if unknown."""
-    from .grid.expect import remaining
+def summary(overview: Overview, workers: int | None = None) -> str:
+    """Such as `3 done, 1 running, 2 waiting; 12 min 3 s left`."""
+    from .grid.folder import State
 
-    left = list(remaining(cells).values())
-    known = [seconds for seconds in left if seconds is not None]
-    running = sum(progress.state == "running" for progress in cells.values())
-    return sum(known) / (workers or max(1, running)) if len(known) == len(left) else None
-
-
-def summary(cells: dict[Cell, Progress], workers: int | None = None) -> str:
-    """Such as `3 done, 1 running, 2 waiting; about 12 min left`."""
-    count = Counter(str(progress.state) for progress in cells.values())
-    states = ", ".join(
-        f"{count[state]} {state}"
-        for state in ("done", "running", "waiting", "failed")
-        if count[state]
-    )
-    if not count["running"] and not count["waiting"]:
+    count = overview.count
+    states = ", ".join(f"{count[state]} {state}" for state in State if count[state])
+    if not overview.left:
         return states
-    left = time_left(cells, workers)
+    left = overview.left_s(workers)
     return f"{states}; " + ("time left unknown" if left is None else f"{duration(left)} left")
 
 
-def print_status(grid: Grid, cells: dict[Cell, Progress]) -> None:
-    from rich.table import Table
-
+def print_status(grid: Grid, overview: Overview) -> None:
     from .cli_train import percent
 
-    table = Table(title=f"{grid.path}: score on the test split, best on validation, %")
-    for column in ("cell", "state", "updates", "score", "time", "time left"):
-        table.add_column(column, justify="left" if column in ("cell", "state") else "right")
-    for row in status_data(grid, cells)["cells"]:
-        open_ = row["state"] in ("running", "waiting")
-        table.add_row(
-            row["cell"],
-            row["state"],
-            f"{row['step']}/{row['steps']}",
-            "" if row["score"] is None else percent(row["score"], row["stderr"]),
-            duration(row["time_s"]) if row["time_s"] else "",
-            duration(row["left_s"]) if open_ else "",
+    columns: dict[str, list[str]] = {
+        name: [] for name in ("cell", "state", "updates", "score", "time", "time left")
+    }
+    for cell, progress in overview.cells.items():
+        best = progress.result["test"]["best"] if progress.result else None
+        row = (
+            cell.name,
+            str(progress.state),
+            f"{progress.step}/{cell.config.steps}",
+            percent(best["mean"], best["stderr"]) if best else "",
+            duration(progress.time_s) if progress.time_s else "",
+            duration(overview.left[cell]) if cell in overview.left else "",
         )
-    screen = console()
-    screen.print(table)
-    print_failures(grid, cells)
-    print(summary(cells))
+        for column, value in zip(columns.values(), row):
+            column.append(value)
+    title = f"{grid.path}: score on the test split, best on validation, %"
+    console().print(aligned(title, columns))
+    print_failures(grid, overview.cells)
+    print(summary(overview))
+
+
+def aligned(title: str, columns: dict[str, list[str]]) -> Any:
+    """A table of columns. Each is one text of many lines: many rows would take rich seconds."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title)
+    for name in columns:
+        left = name in ("cell", "state")
+        table.add_column(name, justify="left" if left else "right", no_wrap=True)
+    table.add_row(*(Text("\n".join(values)) for values in columns.values()))
+    return table
 
 
 def print_failures(grid: Grid, cells: dict[Cell, Progress]) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from statistics import fmean
 
-from .folder import Cell, Progress, State
+from .folder import Cell, Grid, Progress, State
 
 Place = tuple[str, str]  # algorithm, variant
 SWEEPS = 20
@@ -36,12 +38,15 @@ def fitted(times: Mapping[Place, float], places: Iterable[Place]) -> dict[Place,
     middle = fmean(logs.values())
     factors: tuple[dict[str, float], dict[str, float]] = ({}, {})
     for _ in range(SWEEPS):
+        before = dict(factors[0])
         for side in (0, 1):
             rest: dict[str, list[float]] = {}
             for place, value in logs.items():
                 other = factors[1 - side].get(place[1 - side], 0.0)
                 rest.setdefault(place[side], []).append(value - middle - other)
             factors[side].update({name: fmean(values) for name, values in rest.items()})
+        if all(math.isclose(before.get(k, 0.0), v, abs_tol=1e-4) for k, v in factors[0].items()):
+            break
     return {
         (a, v): math.exp(middle + factors[0].get(a, 0.0) + factors[1].get(v, 0.0))
         for a, v in places
@@ -56,18 +61,38 @@ def expected_seconds(
     return {place: times.get(place, guess) for place, guess in fitted(times, places).items()}
 
 
-def remaining(cells: Mapping[Cell, Progress]) -> dict[Cell, float | None]:
-    """Seconds still needed for each cell that is not done; None where nothing was measured.
+@dataclass(frozen=True)
+class Overview:
+    """Where all cells of a grid stand.
 
-    A failed cell needs none: it is not run again unless that is asked for.
+    left: seconds still needed for each cell that runs or waits; None where nothing was measured.
+    A failed cell is not among them: it is not run again unless that is asked for.
     """
-    whole = expected_seconds(cells, [_place(cell) for cell in cells])
-    left: dict[Cell, float | None] = {}
-    for cell, progress in cells.items():
-        if progress.state not in (State.DONE, State.FAILED):
-            total, share = whole[_place(cell)], 1.0 - progress.step / cell.config.steps
-            left[cell] = None if total is None else share * total
-    return left
+
+    cells: dict[Cell, Progress]
+    left: dict[Cell, float | None]
+
+    @classmethod
+    def of(cls, grid: Grid) -> Overview:
+        cells = {cell: cell.progress() for cell in grid.cells}
+        whole = expected_seconds(cells, [_place(cell) for cell in cells])
+        left: dict[Cell, float | None] = {}
+        for cell, progress in cells.items():
+            if progress.state in (State.RUNNING, State.WAITING):
+                total, share = whole[_place(cell)], 1.0 - progress.step / cell.config.steps
+                left[cell] = None if total is None else share * total
+        return cls(cells, left)
+
+    @property
+    def count(self) -> Counter[State]:
+        return Counter(progress.state for progress in self.cells.values())
+
+    def left_s(self, workers: int | None = None) -> float | None:
+        """Seconds until all is done, with as many cells at a time as run now, or `workers`."""
+        known = [seconds for seconds in self.left.values() if seconds is not None]
+        if len(known) < len(self.left):
+            return None
+        return sum(known) / (workers or max(1, self.count[State.RUNNING]))
 
 
 def _place(cell: Cell) -> Place:

@@ -32,8 +32,8 @@ class State(StrEnum):
 
     DONE = "done"
     RUNNING = "running"
-    FAILED = "failed"
     WAITING = "waiting"  # also where it was stopped in the middle
+    FAILED = "failed"
 
 
 @dataclass(frozen=True)
