@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import time
 
@@ -81,8 +82,7 @@ def test_six_cells_killed_ten_times_end_the_same(toy, tmp_path):
     assert numbers(out) == numbers(whole)
 
 
-def test_asked_to_stop_it_leaves_a_checkpoint_and_no_process(undisturbed, toy, tmp_path):
-    whole, _ = undisturbed
+def test_asked_to_stop_it_stops_its_cells_and_fails_none(toy, tmp_path):
     out = tmp_path / "grid"
     cell = out / "cells" / "bfs-no_hints"
     with toy.start(out, *TWO) as process:
@@ -91,10 +91,7 @@ def test_asked_to_stop_it_leaves_a_checkpoint_and_no_process(undisturbed, toy, t
         assert process.wait() == 143
     assert not held(out)
     assert not held(cell)
-    assert not (cell / "error.json").exists()
-    code, said = toy.run(out)  # no options: what the folder holds
-    assert code == 0, said
-    assert numbers(out) == numbers(whole)
+    assert [cell.progress().state for cell in Grid.open(out).cells] == [State.WAITING] * 2
 
 
 def test_cells_end_with_their_runner(toy, tmp_path):
@@ -111,39 +108,46 @@ def test_cells_end_with_their_runner(toy, tmp_path):
     assert not (cell / "result.json").exists()
 
 
+def without_first_cell(whole, out):
+    """A copy of a finished grid in which the first cell never ran; the folder of that cell."""
+    shutil.copytree(whole, out)
+    cell = out / "cells" / "bfs-no_hints"
+    shutil.rmtree(cell)
+    return cell
+
+
 def test_a_cell_that_fails_is_recorded_and_run_again_when_asked(undisturbed, toy, tmp_path):
     whole, _ = undisturbed
-    again = tmp_path / "again"
-    strange = again / "cells" / "bfs-no_hints" / "strange.txt"  # in the way of the first cell
-    strange.parent.mkdir(parents=True)
-    strange.write_text("")
-    (again / "grid.json").write_text((whole / "grid.json").read_text())
-    code, said = toy.run(again, *TWO)
+    out = tmp_path / "grid"
+    cell = without_first_cell(whole, out)
+    cell.mkdir()
+    (cell / "strange.txt").write_text("in the way")
+    code, said = toy.run(out, *TWO)
     assert code == 1
     assert "1 done, 1 failed" in said
     assert "--retry-failed" in said
-    error = json.loads((strange.parent / "error.json").read_text())
+    error = json.loads((cell / "error.json").read_text())
     assert "not a run folder and not empty" in error["message"]
     assert "Traceback" in error["traceback"]
-    strange.unlink()
-    code, said = toy.run(again, *TWO, "--retry-failed")
+    (cell / "strange.txt").unlink()
+    assert toy.run(out)[0] == 1  # it is not run again unasked
+    code, said = toy.run(out, *TWO, "--retry-failed")
     assert code == 0, said
-    assert not (strange.parent / "error.json").exists()
-    assert numbers(again) == numbers(whole)
+    assert not (cell / "error.json").exists()
+    assert numbers(out) == numbers(whole)
 
 
 def test_a_full_disk_loses_nothing(undisturbed, toy, tmp_path):
     """A limit on the size of files stands in for it: the checkpoint can't be written."""
     whole, _ = undisturbed
     out = tmp_path / "grid"
+    cell = without_first_cell(whole, out)
     code, said = toy.run(out, *TWO, before="ulimit -f 8")
     assert code == 2
     assert "no room to write" in said
     assert "Traceback" not in said
-    assert not list(out.rglob("*.part"))
-    code, said = toy.run(out, *TWO)
-    assert code == 0, said
-    assert numbers(out) == numbers(whole)
+    assert not list(cell.rglob("*.part"))
+    assert [cell.progress().state for cell in Grid.open(out).cells] == [State.WAITING, State.DONE]
 
 
 def test_the_second_runner_is_told(undisturbed, capsys):
