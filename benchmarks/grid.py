@@ -1,10 +1,16 @@
-"""Seconds of `hint-relic status` for a grid of 1,000 recorded cells.
+"""Seconds of `hint-relic status` for 1,000 recorded cells, and what a runner costs a cell.
 
     python benchmarks/grid.py [--cells 1000] [--rounds 5]
 
-Makes a grid folder in a temporary place: 90 % of its cells finished, with results and metrics as
-training writes them (three seeds, 10,000 updates), the others stopped half-way, failed or waiting.
-Then runs the whole command, the start of Python included. Writes benchmarks/results/grid.json.
+status: makes a grid folder in a temporary place, 90 % of its cells finished, with results and
+metrics as training writes them (three seeds, 10,000 updates), the others stopped half-way, failed
+or waiting; then runs the whole command, the start of Python included.
+
+overhead: `hint-relic train` and `hint-relic reproduce` of the same toy cell in turn, everything
+compiled before; the difference is the runner's own. In seconds of wall clock, and of processors
+(of all processes together), which a busy machine disturbs less.
+
+Writes benchmarks/results/grid.json.
 """
 
 from __future__ import annotations
@@ -13,12 +19,14 @@ import argparse
 import json
 import os
 import platform
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from hint_relic.config import TrainConfig
 from hint_relic.grid.folder import Cell, Grid
@@ -26,6 +34,16 @@ from hint_relic.grid.folder import Cell, Grid
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 RUN = ROOT / "results" / "bfs-baseline"  # a real run: its files are the model for all
+TOY = """
+steps = 8
+seeds = 1
+sizes = [4]
+batch_size = 2
+validation_samples = 4
+[model]
+hidden = 4
+triplets = 2
+"""
 PERCENT_DONE, PERCENT_STOPPED, PERCENT_FAILED = 90, 95, 97
 
 
@@ -52,11 +70,58 @@ def fill(cell: Cell, percent: float, result: str, metrics: str) -> None:
         cell.fail("the loss is no longer finite", "Traceback")
 
 
-def seconds(command: list[str]) -> float:
+class Cost(NamedTuple):
+    """What a command took, with all its processes."""
+
+    wall_s: float
+    processor_s: float
+
+
+def cost(*words: str) -> Cost:
+    command = [sys.executable, "-m", "hint_relic", *words]
     env = dict(os.environ, PYTHONPATH=str(ROOT / "src"))
-    start = time.monotonic()
-    subprocess.run(command, env=env, check=True, stdout=subprocess.DEVNULL)
-    return time.monotonic() - start
+    used, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    subprocess.run(command, env=env, check=True, capture_output=True)
+    wall, now = time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return Cost(wall, now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime)
+
+
+def summary(costs: list[Cost]) -> dict[str, object]:
+    medians = (statistics.median(values) for values in zip(*costs))
+    return {**Cost(*medians)._asdict(), "all": [c._asdict() for c in costs]}
+
+
+def measure_status(cells: int, rounds: int) -> dict[str, object]:
+    with tempfile.TemporaryDirectory() as folder:
+        grid = fabricate(Path(folder), cells)
+        ways = {"status": (), "status --json": ("--json",)}
+        return {
+            way: summary([cost("status", str(grid.path), *flags) for _ in range(rounds)])
+            for way, flags in ways.items()
+        }
+
+
+def measure_overhead(rounds: int) -> dict[str, object]:
+    """train and reproduce in turn, after one round that compiles."""
+    found: dict[str, list[Cost]] = {"train": [], "reproduce": []}
+    with tempfile.TemporaryDirectory() as folder:
+        toy = Path(folder) / "toy.toml"
+        toy.write_text(TOY)
+        for k in range(rounds + 1):
+            out = [f"{folder}/{way}-{k}" for way in found]
+            ways = (
+                cost("train", "bfs", "--config", str(toy), "--out", out[0]),
+                cost("reproduce", "--algorithms", "bfs", "--variants", "baseline",
+                     "--config", str(toy), "--out", out[1]),
+            )  # fmt: skip
+            for costs, found_now in zip(found.values(), ways):
+                costs.append(found_now)
+    more = [
+        Cost(b.wall_s - a.wall_s, b.processor_s - a.processor_s) for a, b in zip(*found.values())
+    ]
+    return {way: summary(costs[1:]) for way, costs in found.items()} | {
+        "difference": summary(more[1:])
+    }
 
 
 def main() -> None:
@@ -64,14 +129,11 @@ def main() -> None:
     parser.add_argument("--cells", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
-    rows = {}
-    with tempfile.TemporaryDirectory() as folder:
-        grid = fabricate(Path(folder), options.cells)
-        for name, flags in (("status", []), ("status --json", ["--json"])):
-            command = [sys.executable, "-m", "hint_relic", "status", str(grid.path), *flags]
-            times = [seconds(command) for _ in range(options.rounds)]
-            rows[name] = {"median_s": statistics.median(times), "all_s": times}
-            print(name, rows[name])
+    rows = {
+        "status": measure_status(options.cells, options.rounds),
+        "overhead": measure_overhead(options.rounds),
+    }
+    print(json.dumps(rows, indent=2))
     commit = subprocess.run(
         ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True
     ).stdout.strip()

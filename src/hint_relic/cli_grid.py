@@ -69,7 +69,7 @@ class Reproduce:
 
 def reproduce(options: Reproduce) -> None:
     from .cli import version
-    from .files import Lock
+    from .files import Lock, remove_leftovers
     from .grid.expect import Overview
     from .grid.folder import Grid, State
     from .grid.run import run_grid
@@ -86,6 +86,7 @@ def reproduce(options: Reproduce) -> None:
         if configs is not None:
             command = ["hint-relic", *sys.argv[1:]]
             grid = Grid.make(options.out, configs, version(), command)
+        remove_leftovers(options.out)
         assert grid is not None  # `requested` is None only where there is one
         with Display(grid, executor.count) as display:
             run_grid(grid, executor, display.ended, retry_failed=options.retry_failed)

@@ -130,7 +130,8 @@ def test_a_cell_that_fails_is_recorded_and_run_again_when_asked(undisturbed, toy
     assert "not a run folder and not empty" in error["message"]
     assert "Traceback" in error["traceback"]
     (cell / "strange.txt").unlink()
-    assert toy.run(out)[0] == 1  # it is not run again unasked
+    with pytest.raises(SystemExit, match="1"):  # it is not run again unasked
+        main(["reproduce", "--out", str(out)])
     code, said = toy.run(out, *TWO, "--retry-failed")
     assert code == 0, said
     assert not (cell / "error.json").exists()

@@ -79,9 +79,10 @@ def _connect(address: str | None) -> Any:
         raise UserError("Ray is not installed: pip install 'hint-relic[ray]'") from None
     if address is not None and address != "auto":
         _check_reachable(address)
-    where: dict[str, Any] = {"address": address} if address else {"include_dashboard": False}
+    # "local": a new one, even where Ray knows of another on this machine.
+    new: dict[str, Any] = {} if address else {"address": "local", "include_dashboard": False}
     try:
-        ray.init(log_to_driver=False, **where)
+        ray.init(**({"address": address} | new), log_to_driver=False)
     except Exception as error:  # Ray raises many kinds here
         place = address or "this machine"
         raise UserError(f"can't use Ray at {place}: {_first_line(error)}") from error
