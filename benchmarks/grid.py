@@ -1,6 +1,6 @@
 """Seconds of `hint-relic status` for 1,000 recorded cells, and what a runner costs a cell.
 
-    python benchmarks/grid.py [--cells 1000] [--rounds 5]
+    python benchmarks/grid.py [--cells 1000] [--rounds 5] [--parts status,overhead]
 
 status: makes a grid folder in a temporary place, 90 % of its cells finished, with results and
 metrics as training writes them (three seeds, 10,000 updates), the others stopped half-way, failed
@@ -128,16 +128,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cells", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--parts", default="status,overhead")
     options = parser.parse_args()
-    rows = {
-        "status": measure_status(options.cells, options.rounds),
-        "overhead": measure_overhead(options.rounds),
+    parts = {
+        "status": lambda: measure_status(options.cells, options.rounds),
+        "overhead": lambda: measure_overhead(options.rounds),
     }
-    print(json.dumps(rows, indent=2))
+    for part in options.parts.split(","):
+        record(part, {**facts(options), **parts[part]()})
+
+
+def record(part: str, found: dict[str, object]) -> None:
+    """Put a part into the results, beside the others."""
+    print(part, json.dumps(found, indent=2), flush=True)
+    target = HERE / "results" / "grid.json"
+    before = json.loads(target.read_text()) if target.exists() else {}
+    target.write_text(json.dumps({**before, part: found}, indent=2) + "\n")
+
+
+def facts(options: argparse.Namespace) -> dict[str, object]:
+    """Where and how a part was measured."""
     commit = subprocess.run(
         ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True
     ).stdout.strip()
-    facts = {
+    return {
         "commit": commit,
         "command": " ".join(["python", *sys.argv]),
         "cells": options.cells,
@@ -146,8 +160,6 @@ def main() -> None:
         "load": os.getloadavg()[0],
         "python": platform.python_version(),
     }
-    target = HERE / "results" / "grid.json"
-    target.write_text(json.dumps({**facts, "rows": rows}, indent=2) + "\n")
 
 
 if __name__ == "__main__":

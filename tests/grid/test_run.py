@@ -18,7 +18,7 @@ from hint_relic.grid.folder import Grid, State
 from .conftest import TWO, numbers
 
 ONE = ("--algorithms", "bfs", "--variants", "no_hints")
-SIX = ("--algorithms", "bfs,binary_search,minimum", "--variants", "no_hints,baseline")
+SIX = ("--algorithms", "bfs,bellman_ford,dijkstra", "--variants", "no_hints,baseline")
 
 
 def wait_until(true, process) -> None:
