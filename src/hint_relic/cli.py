@@ -21,6 +21,7 @@ import tyro
 
 from .cli_augment import Augment, augment
 from .cli_bench import Bench, bench
+from .cli_grid import Reproduce, Status, reproduce, status
 from .cli_play import Play, play
 from .cli_report import Report, report
 from .cli_solve import Models, Pack, Solve, models, pack, solve
@@ -243,6 +244,8 @@ COMMANDS = {
     "models": Command(Models, models),
     "pack": Command(Pack, pack),
     "bench": Command(Bench, bench),
+    "reproduce": Command(Reproduce, reproduce),
+    "status": Command(Status, status),
     "demo": Command(Demo, demo),
 }
 

@@ -47,7 +47,7 @@ def play(options: Play) -> None:
     from .algorithms import get
     from .play import render, view_of
     from .play.page import check
-    from .train.checkpoint import write_atomically
+    from .files import write_atomically
 
     get(options.name)
     if options.out.is_dir():

@@ -10,6 +10,7 @@ import pytest
 
 from hint_relic.config import ModelConfig, TrainConfig, from_dict, to_dict
 from hint_relic.errors import UserError
+from hint_relic.train.folder import RunFolder
 from hint_relic.train.loop import train
 from hint_relic.variants import VARIANTS, preset
 
@@ -165,3 +166,12 @@ def test_every_variant_has_settings(variant):
     config.check()
     assert config.variant == variant
     assert config.objective.needs_views == ("relic" in variant or "views" in variant)
+
+
+def test_a_run_killed_while_it_wrote_its_first_file_can_start(tmp_path):
+    """What it had written aside is no sign of a folder of something else."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / ".config.json.123.part").write_text("{")
+    with RunFolder(folder, TINY):
+        assert {f.name for f in folder.iterdir()} == {".lock", "config.json"}

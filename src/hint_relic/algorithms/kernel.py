@@ -99,7 +99,7 @@ def _compiled_once(dispatcher: Any) -> Any:
     def find_plain(args: Any, kws: Any) -> Any:
         return find([_plain(t) for t in args], {name: _plain(t) for name, t in kws.items()})
 
-    dispatcher.get_call_template = find_plain  # type: ignore[method-assign]
+    dispatcher.get_call_template = find_plain
     return dispatcher
 
 

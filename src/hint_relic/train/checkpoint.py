@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import struct
 from pathlib import Path
 from typing import Any
@@ -20,30 +19,9 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from ..errors import UserError
+from ..files import write_atomically
 
 DIGEST = "sha256"
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Replace a file's content at once and durably, or not at all."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with open(aside, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(aside, path)
-    except OSError as error:
-        aside.unlink(missing_ok=True)
-        raise UserError(f"could not write {path}: {error.strerror or error}") from error
-    except BaseException:
-        aside.unlink(missing_ok=True)
-        raise
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
 
 
 def names(tree: Any) -> list[str]:

@@ -11,7 +11,6 @@ result.json        scores and how they came about; written once, at the end
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import platform
@@ -24,6 +23,7 @@ from typing import Any
 
 from ..config import TrainConfig, to_dict
 from ..errors import UserError
+from ..files import Lock, is_leftover, remove_leftovers, write_atomically
 from . import checkpoint
 
 FORMAT = 1
@@ -73,25 +73,12 @@ class RunFolder:
 
     def __init__(self, path: Path, config: TrainConfig, restart: bool = False):
         self.path = path
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-            self._lock = open(path / ".lock", "a+")  # noqa: SIM115 (held until close)
-        except OSError as error:
-            raise UserError(f"can't use {path} as a run folder: {error.strerror}") from error
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            self._lock.seek(0)
-            owner = self._lock.read().strip() or "unknown"
-            self._lock.close()
-            raise UserError(f"{path} is in use by another process (pid {owner})") from error
-        self._lock.truncate(0)
-        self._lock.write(str(os.getpid()))
-        self._lock.flush()
+        self._lock = Lock(path)
         try:
             if restart:
                 self._clear()
             self._check_config(config)
+            remove_leftovers(path)
         except BaseException:
             self.close()
             raise
@@ -119,12 +106,12 @@ class RunFolder:
                     f"{self.path} holds another run (it differs in {', '.join(changed)}); "
                     "choose another --out, or --restart to start over in it"
                 )
-        elif any(item.name != ".lock" for item in self.path.iterdir()):
+        elif any(item.name != ".lock" and not is_leftover(item) for item in self.path.iterdir()):
             raise UserError(f"{self.path} is not a run folder and not empty; choose another --out")
         self.write_json("config.json", wanted)
 
     def write_json(self, name: str, value: Any) -> None:
-        checkpoint.write_atomically(self.path / name, json.dumps(value, indent=2).encode() + b"\n")
+        write_atomically(self.path / name, json.dumps(value, indent=2).encode() + b"\n")
 
     def result(self) -> dict[str, Any] | None:
         """The finished result, if there is one."""
@@ -168,14 +155,13 @@ class RunFolder:
                 continue
             if record["step"] <= step:
                 kept.append(line)
-        checkpoint.write_atomically(file, "".join(f"{x}\n" for x in kept).encode())
+        write_atomically(file, "".join(f"{x}\n" for x in kept).encode())
 
     def report(self, record: dict[str, Any]) -> None:
         with open(self.path / "metrics.jsonl", "a") as file:
             file.write(json.dumps(record) + "\n")
 
     def close(self) -> None:
-        self._lock.truncate(0)
         self._lock.close()
 
     def __enter__(self) -> RunFolder:
