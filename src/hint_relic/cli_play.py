@@ -45,9 +45,9 @@ class Play:
 
 def play(options: Play) -> None:
     from .algorithms import get
+    from .files import write_atomically
     from .play import render, view_of
     from .play.page import check
-    from .files import write_atomically
 
     get(options.name)
     if options.out.is_dir():
