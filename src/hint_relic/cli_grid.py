@@ -59,6 +59,8 @@ class Reproduce:
     """print the cells with the time they are expected to take, and stop"""
     retry_failed: Flag = False
     """run cells that failed again, from their last checkpoint"""
+    at_once: Annotated[int, option("K")] = 1
+    """cells to run at the same time on each device of this machine (see docs/reproduce.md)"""
     on: Annotated[Place, option("local|ray")] = Place.LOCAL
     """this machine, one process for each device; or a Ray cluster, a cell for each GPU"""
     address: Annotated[
@@ -76,6 +78,10 @@ def reproduce(options: Reproduce) -> None:
 
     if options.address is not None and options.on is not Place.RAY:
         raise UserError("--address is that of a Ray cluster: add --on ray")
+    if options.at_once < 1:
+        raise UserError(f"--at-once must be at least 1, not {options.at_once}")
+    if options.at_once > 1 and options.on is Place.RAY:
+        raise UserError("--at-once is for this machine; Ray runs one cell on each GPU")
     configs = requested(options)
     grid = Grid.fitting(options.out, configs, version())
     if options.plan:
@@ -126,7 +132,7 @@ def executor_for(options: Reproduce) -> Executor:
         return Ray(options.address)
     from .grid.local import Local
 
-    return Local()
+    return Local(options.at_once)
 
 
 def print_plan(configs: list[TrainConfig] | None, grid: Grid | None) -> None:

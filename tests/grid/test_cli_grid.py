@@ -73,6 +73,8 @@ def test_a_plan_expects_what_the_folder_has_measured(four, capsys):
         (["reproduce", "--steps", "many"], "not a whole number"),
         (["reproduce", "--config", "nowhere.toml"], "can't read nowhere.toml"),
         (["reproduce", "--address", "ray://host:1"], "add --on ray"),
+        (["reproduce", "--at-once", "0"], "at least 1"),
+        (["reproduce", "--at-once", "2", "--on", "ray"], "one cell on each GPU"),
         (["reproduce", "--on", "slurm"], "slurm"),
         (["status", "nowhere"], "not a grid folder"),
     ],

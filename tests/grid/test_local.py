@@ -36,6 +36,18 @@ def test_no_gpu_no_question(monkeypatch):
     assert local.gpus() == []
 
 
+def test_several_cells_share_a_device_where_asked_for(tmp_path, monkeypatch, pretend):
+    monkeypatch.setattr(local, "gpus", lambda: ["7"])
+    grid = fabricated(tmp_path / "grid", *NAMES)
+    # Each waits for a second one to be there: alone none would ever end well.
+    pretend('touch "$3/$4"; for i in 1 2 3 4 5 6 7 8 9; do [ $(ls "$3" | grep -c bfs) -gt 1 ] && '
+            'exit 0; sleep 0.3; done; exit 9')  # fmt: skip
+    executor = local.Local(at_once=2)
+    run_grid(grid, executor)
+    assert executor.count == 2
+    assert not [cell for cell in grid.cells if cell.progress().state is State.FAILED]
+
+
 def test_each_process_gets_a_device_of_its_own(tmp_path, monkeypatch, pretend):
     monkeypatch.setattr(local, "gpus", lambda: ["3", "5"])
     grid = fabricated(tmp_path / "grid", *NAMES)

@@ -1,4 +1,4 @@
-"""Cells on this machine: one process at a time for each device, no services."""
+"""Cells on this machine: a process for each, so many at a time for each device; no services."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def gpus() -> list[str]:
 class Local:
     """Runs cells in processes of this machine."""
 
-    def __init__(self) -> None:
-        devices: list[str | None] = [*gpus()] or [None]
+    def __init__(self, at_once: int = 1) -> None:
+        devices: list[str | None] = ([*gpus()] or [None]) * at_once
         self.count = len(devices)
         self.devices: SimpleQueue[str | None] = SimpleQueue()
         for device in devices:
