@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hint_relic import files
 from hint_relic.errors import UserError
 from hint_relic.train import checkpoint
 
@@ -50,7 +51,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, arrays, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(checkpoint.os, "replace", full)
+    monkeypatch.setattr(files.os, "replace", full)
     with pytest.raises(UserError, match="No space left"):
         checkpoint.write(file, arrays, {"step": 2})
     monkeypatch.undo()

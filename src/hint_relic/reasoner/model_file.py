@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import stat
 import struct
 from dataclasses import dataclass
 from functools import cached_property
@@ -96,7 +97,7 @@ def read(
     card = _facts(path, header)
     design = Design(from_dict(TrainConfig, card["config"]), processor)
     _check(path, header, design)
-    arrays, _ = checkpoint.read(path)
+    arrays, _ = checkpoint.read(path, follow=True)
     if not all(np.isfinite(array).all() for array in arrays.values()):
         raise UserError(f"{path} is damaged: it holds weights that are no numbers")
     return design, arrays, card
@@ -105,7 +106,10 @@ def read(
 def _header(path: Path) -> dict[str, Any]:
     """The JSON at the beginning of a safetensors file, its length bounded."""
     try:
-        size = path.stat().st_size
+        about = path.stat()
+        size = about.st_size
+        if not stat.S_ISREG(about.st_mode):
+            raise UserError(f"{path} is not a trained reasoner (it is not a plain file)")
         if size > MAX_FILE:
             raise UserError(f"{path} is larger than {MAX_FILE >> 20} MB, which no reasoner is")
         with open(path, "rb") as file:
