@@ -98,8 +98,8 @@ def console() -> Console:
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 
-    plain = {"markup": False, "emoji": False}  # what files and users write is only text
-    return Screen(**plain) if sys.stdout.isatty() else Screen(width=WIDE, **plain)
+    width = None if sys.stdout.isatty() else WIDE
+    return Screen(width=width, markup=False, emoji=False)  # files and users write text only
 
 
 @contextlib.contextmanager

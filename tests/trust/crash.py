@@ -82,9 +82,7 @@ class Spawner:
 
     def start(self, arguments: list[str]) -> int:
         assert self._process.stdin is not None
-        self._process.stdin.write(
-            json.dumps({"arguments": arguments, "log": str(self.log)}) + "\n"
-        )
+        self._process.stdin.write(json.dumps({"arguments": arguments, "log": str(self.log)}) + "\n")
         return self._line()
 
     def _line(self) -> int:

@@ -1,4 +1,4 @@
-"""A run folder, killed before each call to the disk that it makes: one after the other, all of them.
+"""A run folder, killed before each call to the disk that it makes, one after the other.
 
 Prints a line of JSON: how many kills there were. Ends with an error if one of them did harm.
 Where a file was about to be flushed, it is also cut in half first, as a crash of the machine

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import stat
 import struct
 from dataclasses import dataclass
@@ -135,6 +136,13 @@ def _facts(path: Path, header: dict[str, Any]) -> dict[str, Any]:
         raise UserError(f"{path} is not a trained reasoner (it has no card)")
     if card["format"] != FORMAT or not isinstance(card.get("config"), dict):
         raise UserError(f"{path} was written by another version of hint-relic")
+    scores = card.get("scores", {})
+    if not isinstance(scores, dict) or not all(map(re.compile("[0-9]{1,6}").fullmatch, scores)):
+        raise UserError(f"{path} is not a trained reasoner (its scores are of no sizes)")
+    if not all(
+        isinstance(x, int | float | None) for x in [*scores.values(), card.get("test_split")]
+    ):
+        raise UserError(f"{path} is not a trained reasoner (its scores are no numbers)")
     return card
 
 

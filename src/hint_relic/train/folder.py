@@ -85,9 +85,12 @@ def _is_result(found: Any) -> bool:
         numbers = [part["mean"] for part in parts] + [found["steps"], len(found["seeds"])]
         numbers += [x for part in parts for v in part["outputs"].values() for x in [*v, 1 / len(v)]]
         errors = [part["stderr"] for part in parts]
+        words = found["algorithm"], found["variant"]
     except (KeyError, TypeError, AttributeError, ZeroDivisionError):
         return False
-    return bool(parts) and all(
+    if not parts or not all(isinstance(word, str) for word in words):
+        return False
+    return all(
         isinstance(x, float) or type(x) is int or (x is None and i < len(errors))
         for i, x in enumerate(errors + numbers)
     )

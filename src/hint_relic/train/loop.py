@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -29,6 +29,7 @@ from ..objectives.objective import Objective, objective_for
 from ..spec import Field
 from ..types import Batch
 from . import checkpoint
+from .best import Best, Keep, better
 from .events import EventWriter, number, scalars
 from .folder import EVENTS, RunFolder, environment
 from .programs import Programs, keep_compiled_programs, use_graphs
@@ -37,22 +38,6 @@ from .update import Meter, State, initial_state
 
 VALIDATION_SEED = 2**31 + 1
 MOST_VALIDATION_SAMPLES = 1024
-
-
-class Best(NamedTuple):
-    """The best weights on validation so far, of each seed; latest among equals."""
-
-    weights: Any  # (seeds, size)
-    score: Any  # (seeds,)
-    step: Any  # (seeds,)
-
-
-class Keep(NamedTuple):
-    """What a checkpoint holds."""
-
-    state: State
-    plain: Best
-    average: Best
 
 
 @dataclass(frozen=True)
@@ -320,8 +305,8 @@ class _Run:
         plain, average = self._both(state, self.validation)
         self.keep = Keep(
             state,
-            _better(self.keep.plain, state.weights, plain, step),
-            _better(self.keep.average, state.average, average, step),
+            better(self.keep.plain, state.weights, plain, step),
+            better(self.keep.average, state.average, average, step),
         )
         record = {"step": step, "kind": "validation", "plain": plain, "average": average}
         for size in self.config.validation_sizes:
@@ -404,17 +389,6 @@ class _Run:
 def _stays(step: int, record: dict[str, Any]) -> bool:
     """Whether a record is kept by who goes on after update `step`: its scores are still due."""
     return record["step"] < step or (record["step"] == step and record.get("kind") == "train")
-
-
-def _better(best: Best, weights: Any, scores: list[float], step: int) -> Best:
-    """Take over the weights of the seeds that score at least as well as before."""
-    score = jnp.asarray(scores, jnp.float32)
-    better = score >= best.score
-    return Best(
-        jnp.where(better[:, None], weights, best.weights),
-        jnp.maximum(score, best.score),
-        jnp.where(better, step, best.step).astype(jnp.int32),
-    )
 
 
 def _summary(scores: list[Scores], step: Any) -> dict[str, Any]:
