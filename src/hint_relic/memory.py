@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import jax
@@ -15,7 +15,7 @@ _WANTED = re.compile(r"\d[\d.]* ?(?:[KMGT]i?B\b|bytes)")
 
 
 @contextmanager
-def needs_room(what: Callable[[], str], lower: str) -> Iterator[None]:
+def needs_room(what: str, lower: str) -> Iterator[None]:
     """Turn XLA's complaint about memory into one line: what it was for, and what to lower."""
     try:
         yield
@@ -26,5 +26,5 @@ def needs_room(what: Callable[[], str], lower: str) -> Iterator[None]:
         more = f" ({wanted[0]} more were asked for)" if wanted else ""
         raise UserError(
             f"the device ({jax.devices()[0].device_kind}) has too little memory for "
-            f"{what()}{more}; lower {lower}"
+            f"{what}{more}; lower {lower}"
         ) from None

@@ -76,7 +76,7 @@ def evaluate(networks: Network, spec: Spec, batch: Batch, *, hints: bool = False
     """The scores of each network of the stack, in its order."""
     nodes = batch.inputs["pos"].shape[1]
     size = min(max(1, PAIRS // nodes**2), len(batch.lengths))
-    with needs_room(lambda: f"scoring {size} samples of {nodes} nodes at a time", "the size"):
+    with needs_room(f"scoring {size} samples of {nodes} nodes at a time", "the size"):
         pieces = [
             _count(networks, piece, hints, nodes <= SIDE_BY_SIDE) for piece in chunks(batch, size)
         ]

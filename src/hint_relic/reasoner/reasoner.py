@@ -175,7 +175,7 @@ class Reasoner:
             for at in range(0, len(members), together):
                 part = members[at : at + together]
                 problems = _stacked([prepared[i].problem for i in part])
-                with needs_room(lambda: f"{len(part)} inputs of {room} nodes", "the size"):  # noqa: B023
+                with needs_room(f"{len(part)} inputs of {room} nodes", "the size"):
                     runs = predict(self.network, problems, report)
                 found |= {i: self._read(prepared[i], run) for i, run in zip(part, runs)}
         return [found[i] for i in range(len(prepared))]

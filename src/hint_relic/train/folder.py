@@ -82,17 +82,16 @@ def _is_result(found: Any) -> bool:
     """Whether a result holds at least what is shown of it."""
     try:
         parts = list(found["test"].values())
-        numbers = [part["mean"] for part in parts] + [found["steps"], len(found["seeds"])]
-        numbers += [x for part in parts for v in part["outputs"].values() for x in [*v, 1 / len(v)]]
-        errors = [part["stderr"] for part in parts]
-        words = found["algorithm"], found["variant"]
+        words = [found["algorithm"], found["variant"]]
+        scores = [x for part in parts for v in part["outputs"].values() for x in [*v, 1 / len(v)]]
+        errors = [part["stderr"] for part in parts if part["stderr"] is not None]
+        means = [part["mean"] for part in parts]
+        counts = [found["steps"], len(found["seeds"])]
     except (KeyError, TypeError, AttributeError, ZeroDivisionError):
         return False
-    if not parts or not all(isinstance(word, str) for word in words):
-        return False
-    return all(
-        isinstance(x, float) or type(x) is int or (x is None and i < len(errors))
-        for i, x in enumerate(errors + numbers)
+    numbers = all(type(x) in (int, float) for x in scores + errors + means)
+    return (
+        bool(parts) and numbers and {*map(type, words)} == {str} and {*map(type, counts)} == {int}
     )
 
 

@@ -110,7 +110,13 @@ def train(
         done = folder.result()
         if done is not None and done["steps"] >= config.steps:
             return done
-        return _Run(config, task, folder, objective, processor, report).go()
+        nodes = task.protocol.algorithm.nodes(max(task.protocol.sizes(config.sizes)))
+        updates = (
+            f"updates of {config.seeds} networks (hidden {config.model.hidden}) on "
+            f"{config.batch_size} samples of up to {nodes} nodes each"
+        )
+        with needs_room(updates, "--batch-size, --seeds or --model.hidden"):
+            return _Run(config, task, folder, objective, processor, report).go()
 
 
 def stream_for(config: TrainConfig, task: Task, start: int = 0) -> Stream:
@@ -185,10 +191,7 @@ class _Run:
         try:
             for record in self.known:
                 self._show(events, record, ago=self._elapsed() - number(record.get("elapsed_s")))
-            with (
-                stream_for(self.config, self.task, self.step) as stream,
-                needs_room(lambda: self._doing(stream), "--batch-size, --seeds or --model.hidden"),
-            ):
+            with stream_for(self.config, self.task, self.step) as stream:
                 self._updates(events, stream)
             return self._finish()
         finally:
@@ -237,13 +240,6 @@ class _Run:
             self._validate(events, step, state)
         if step and config.test_every and step % config.test_every == 0:
             self._test(events, step, state)
-
-    def _doing(self, stream: Stream) -> str:
-        config = self.config
-        return (
-            f"updates of {config.seeds} networks (hidden {config.model.hidden}) on "
-            f"{config.batch_size} samples of {stream.max_nodes} nodes each"
-        )
 
     def _next(self, batches: Iterator[Batch]) -> Batch:
         start = time.monotonic()
