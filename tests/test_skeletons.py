@@ -12,9 +12,12 @@ import pytest
 from hint_relic import algorithms
 from hint_relic.algorithms import ALGORITHMS, get, register
 from hint_relic.algorithms.kernel import outside
+from hint_relic.cli import main
 from hint_relic.config import ViewConfig, ViewSource
 from hint_relic.data import Protocol, trace, user_input
 from hint_relic.errors import UserError
+from hint_relic.play import Recording
+from hint_relic.play.page import render
 
 pytestmark = pytest.mark.xdist_group("skeletons")
 
@@ -64,6 +67,11 @@ def test_the_page_on_algorithms_runs(skeletons, tmp_path, monkeypatch):
     assert scope["result"]["steps"] == 4
     assert scope["answer"].value in range(3)
     assert scope["answer"].steps == 3
+    # Page and table know nothing of it either, and show it all the same.
+    assert "maximum" in render([Recording(trace("maximum", size=5, seed=1))]).lower()
+    (run,) = tmp_path.glob("**/result.json")
+    assert main(["report", str(run.parent.parent), "--out", "report.html"]) == 0
+    assert "maximum" in Path("report.html").read_text()
 
 
 def test_the_page_on_processors_runs(skeletons, tmp_path, monkeypatch):
