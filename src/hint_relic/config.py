@@ -28,6 +28,17 @@ class Feedback(StrEnum):
     HARD_ON_EVAL = "hard_on_eval"  # soft in training, hard in evaluation
 
 
+class EdgePointers(StrEnum):
+    """How a hint that points from an edge (i, j) at a node k is encoded.
+
+    The reference averages over i and over j, which tells every (j, k) and (i, k) how often k is
+    pointed at, and (i, j) nothing about where it points.
+    """
+
+    AVERAGED = "averaged"
+    LOCATED = "located"  # and, at (i, j), the position of k
+
+
 @dataclass(frozen=True)
 class ModelConfig:
     """The network. The defaults are Triplet-GMPNN, as Ibarz et al. (2022) train it.
@@ -45,6 +56,7 @@ class ModelConfig:
     hints: Hints = Hints.FEEDBACK
     feedback: Feedback = Feedback.SOFT
     reversal: bool = False
+    edge_pointers: EdgePointers = EdgePointers.AVERAGED
 
 
 class StopGradient(StrEnum):
