@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from ..config import ModelConfig
-from .layers import LayerNorm, Linear, Together
+from .layers import LayerNorm, Linear, Together, product
 
 _NEVER = -1e6  # what the reference puts where there is no message
 _GATE_BIAS = -3.0
@@ -143,7 +143,7 @@ class Processor(eqx.Module):
 
         pairs = sender[:, None] + (receiver + on_graph) + prepared.edge.joint(channels)  # (n, n, h)
         first, second = self.message
-        messages = jax.nn.relu(first(jax.nn.relu(pairs))) @ second.weight
+        messages = product(jax.nn.relu(first(jax.nn.relu(pairs))), second.weight)
         best = jnp.max(jnp.where(senders[..., None], messages, _NEVER), axis=0)  # (n, h)
         best = best + second.bias
         received, *more_received = prepared.received(best)
