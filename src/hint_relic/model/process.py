@@ -117,7 +117,9 @@ class Processor(eqx.Module):
                 ]
             ),
             edge=Together([self.edge.after(edge)], constant=True),
-            triplets=Together([layer.after(edge) for layer in (t.edge if t else ())], constant=True),
+            triplets=Together(
+                [layer.after(edge) for layer in (t.edge if t else ())], constant=True
+            ),
             graph=Together([self.graph, *([t.graph] if t else [])]),
             received=Together([self.update_message, *(g[1:2] if g else ())]),
         )
