@@ -169,6 +169,7 @@ class TrainConfig:
     sizes: the training sizes, one for each update in turn; padding: the room their arrays get.
     validation_samples: fresh samples of the largest size; 0 takes the benchmark's number.
     validation_sizes: further sizes to report scores at; they choose nothing.
+    choose_at: the size whose score chooses the best weights; 0: the largest training size.
     test_every: how often to report the score on the test split; it chooses nothing. 0: never.
     """
 
@@ -185,6 +186,7 @@ class TrainConfig:
     checkpoint_every: int = 500
     validation_samples: int = 0
     validation_sizes: tuple[int, ...] = ()
+    choose_at: int = 0
     test_every: int = 0
     keep_static_hints: bool = False
     model: ModelConfig = field(default_factory=ModelConfig)
@@ -195,6 +197,12 @@ class TrainConfig:
     @property
     def seed_list(self) -> list[int]:
         return list(range(self.first_seed, self.first_seed + self.seeds))
+
+    @property
+    def reported_sizes(self) -> list[int]:
+        """All sizes besides the largest that are scored in validation."""
+        chosen_at = [self.choose_at] if self.choose_at else []
+        return list(dict.fromkeys([*self.validation_sizes, *chosen_at]))
 
     def check(self) -> None:
         """Refuse what could not be trained, before anything is started."""
@@ -210,6 +218,8 @@ class TrainConfig:
                 raise UserError(f"{name} must be at least 1, not {getattr(self, name)}")
         if self.first_seed < 0:
             raise UserError(f"first_seed must not be negative, it is {self.first_seed}")
+        if self.choose_at < 0:
+            raise UserError(f"choose_at must not be negative, it is {self.choose_at}")
         if self.model.hidden < 1:
             raise UserError(f"model.hidden must be at least 1, not {self.model.hidden}")
         if self.model.triplets < 0:

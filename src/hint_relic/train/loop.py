@@ -68,6 +68,9 @@ class Task:
     @classmethod
     def of(cls, config: TrainConfig) -> Task:
         protocol = Protocol.training(config.algorithm, keep_static_hints=config.keep_static_hints)
+        for size in config.reported_sizes:
+            if problem := protocol.algorithm.draws(size):
+                raise UserError(problem)
         spec = with_reversal(protocol.spec) if config.model.reversal else dict(protocol.spec)
         return cls(protocol, spec, protocol.contrasted if config.objective.contrastive else ())
 
@@ -271,16 +274,18 @@ class _Run:
 
     def _validate(self, events, step: int, state: State) -> None:
         plain, average = self._both(state, self.validation)
+        record = {"step": step, "kind": "validation", "plain": plain, "average": average}
+        for size in self.config.reported_sizes:
+            samples = max(32, len(self.validation.lengths) // 4)
+            batch = self.task.fresh(size, samples, VALIDATION_SEED + size)
+            record[f"plain_{size}"], record[f"average_{size}"] = self._both(state, batch)
+            if size == self.config.choose_at:
+                plain, average = record[f"plain_{size}"], record[f"average_{size}"]
         self.keep = Keep(
             state,
             _better(self.keep.plain, state.weights, plain, step),
             _better(self.keep.average, state.average, average, step),
         )
-        record = {"step": step, "kind": "validation", "plain": plain, "average": average}
-        for size in self.config.validation_sizes:
-            samples = max(32, len(self.validation.lengths) // 4)
-            batch = self.task.fresh(size, samples, VALIDATION_SEED + size)
-            record[f"plain_{size}"], record[f"average_{size}"] = self._both(state, batch)
         values = {
             f"validation/{k}": float(np.mean(v)) for k, v in record.items() if isinstance(v, list)
         }
