@@ -29,14 +29,14 @@ class Feedback(StrEnum):
 
 
 class EdgePointers(StrEnum):
-    """How a hint that points from an edge (i, j) at a node k is encoded.
+    """How hints that point from an edge (i, j) at a node u are passed on.
 
-    The reference averages over i and over j, which tells every (j, k) and (i, k) how often k is
-    pointed at, and (i, j) nothing about where it points.
+    The reference averages them over i and over j. That tells every (j, u) and (i, u) how often u
+    is pointed at, and (i, j) nothing about where it points: it can't even keep pointing there.
     """
 
     AVERAGED = "averaged"
-    LOCATED = "located"  # and, at (i, j), the position of k
+    FOLLOWED = "followed"  # and decoders can keep a pointer, or take over that of another edge
 
 
 @dataclass(frozen=True)

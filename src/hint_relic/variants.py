@@ -37,8 +37,8 @@ VARIANTS = {
     ),
     # beyond the paper; docs/experiments.md has the reasons
     "best": Variant(
-        "hint_relic, edge pointers located, weights chosen at n = 32",
-        replace(_REVERSED, edge_pointers=EdgePointers.LOCATED),
+        "hint_relic, edge pointers followed, weights chosen at n = 32",
+        replace(_REVERSED, edge_pointers=EdgePointers.FOLLOWED),
         _RELIC,
         choose_at=32,
     ),

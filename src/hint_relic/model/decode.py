@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
@@ -29,6 +30,7 @@ class Features(NamedTuple):
     edges: Float[Array, "n n h"] | None  # the processor's edge messages
     graph: Float[Array, " h"]
     live: Bool[Array, " n"]
+    pointers: list[Float[Array, "n n n"]]  # the edge pointers among the hints, as fed
 
 
 class Parts(NamedTuple):
@@ -186,6 +188,57 @@ class EdgePointerDecoder(eqx.Module):
         return _only_live(logits + self.out.bias, live)
 
 
+class FollowingDecoder(eqx.Module):
+    """An edge pointer that may also stay as it is, or follow that of another edge.
+
+    For each edge (i, j) two numbers say how much it keeps of where it points, and how much it
+    takes from where the edge (k, j) points, k being a node that all edges attend to.
+    """
+
+    plain: EdgePointerDecoder
+    source: Linear
+    target: Linear
+    edge: Linear
+    attend: Linear
+
+    @classmethod
+    def around(
+        cls, plain: EdgePointerDecoder, rng, hidden: int, edge_width: int, followed: int
+    ) -> FollowingDecoder:
+        return cls(
+            plain,
+            Linear.init(rng, 3 * hidden, 2 * followed),
+            Linear.init(rng, 3 * hidden, 2 * followed),
+            Linear.init(rng, edge_width, 2 * followed),
+            Linear.init(rng, 3 * hidden, followed),
+        )
+
+    def layers(self) -> Parts:
+        plain = self.plain.layers()
+        return Parts(
+            node=(*plain.node, self.source, self.target, self.attend),
+            edge=(*plain.edge, self.edge),
+        )
+
+    def represent(self, parts: Parts) -> tuple[Array, ...]:
+        *plain, source, target, attend = parts.node
+        edge, pointed = self.plain.represent(Parts(node=tuple(plain), edge=parts.edge[:1]))
+        weights = source[:, None] + target[None, :] + parts.edge[1]
+        return edge, pointed, weights, attend
+
+    def predict(
+        self, representation: tuple[Array, ...], live: Array, pointers: list[Array]
+    ) -> Float[Array, "n n n"]:
+        *plain, weights, attend = representation
+        keep, take = jnp.split(weights, 2, axis=-1)
+        attention = jax.nn.softmax(jnp.where(live[:, None], attend, NEVER), axis=0)
+        logits = self.plain.predict((plain[0], plain[1]), live)
+        for m, pointer in enumerate(pointers):
+            taken = jnp.einsum("k,kju->ju", attention[:, m], pointer)
+            logits += keep[..., m, None] * pointer + take[..., m, None] * taken
+        return logits
+
+
 _VALUES = (Kind.SCALAR, Kind.MASK, Kind.MASK_ONE, Kind.CATEGORICAL)
 DECODERS: dict[tuple[Location, Kind], Any] = {
     **{(Location.NODE, kind): NodeDecoder for kind in _VALUES},
@@ -197,9 +250,12 @@ DECODERS: dict[tuple[Location, Kind], Any] = {
 }
 
 
-def decoder_for(field: Field) -> Any:
-    """The class of decoder that a field gets."""
-    return DECODERS[field.location, field.kind]
+def new_decoder(rng, field: Field, hidden: int, edge_width: int, *, followed: int = 0) -> Any:
+    """A decoder for a field; followed: how many edge pointers an edge pointer may follow."""
+    decoder = DECODERS[field.location, field.kind].init(rng, field, hidden, edge_width)
+    if followed and isinstance(decoder, EdgePointerDecoder):
+        return FollowingDecoder.around(decoder, rng, hidden, edge_width, followed)
+    return decoder
 
 
 class Bundle:
@@ -248,6 +304,11 @@ class Bundle:
             for name, parts in self._layers.items()
         }
 
-    def predict(self, representations: dict[str, Any], live: Array) -> dict[str, Array]:
+    def predict(self, representations: dict[str, Any], features: Features) -> dict[str, Array]:
         """The prediction of every decoder."""
-        return {k: self._decoders[k].predict(r, live) for k, r in representations.items()}
+        predicted = {}
+        for name, represented in representations.items():
+            decoder = self._decoders[name]
+            more = [features.pointers] if isinstance(decoder, FollowingDecoder) else []
+            predicted[name] = decoder.predict(represented, features.live, *more)
+        return predicted

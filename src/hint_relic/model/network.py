@@ -17,9 +17,9 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from ..config import EdgePointers, Feedback, Hints, ModelConfig
 from ..spec import POINTERS, Field, Kind, Location, Spec, Stage, of_stage
 from ..types import Batch, Problem
-from .decode import Bundle, Features, decoder_for
+from .decode import Bundle, Features, new_decoder
 from .dense import dense_all
-from .encode import Channels, Encoder, join_channels, join_encodings
+from .encode import Channels, Encoder, is_edge_pointer, join_channels, join_encodings
 from .feedback import fed_back
 from .layers import Linear
 from .process import Processor
@@ -94,17 +94,16 @@ class Network(eqx.Module):
         hints = of_stage(spec, Stage.HINT)
         decoded = of_stage(spec, Stage.OUTPUT) | (hints if config.hints != Hints.NONE else {})
         edge_width = config.hidden * (2 if config.triplets else 1)
+        fed = hints if config.hints == Hints.FEEDBACK else {}
+        followed = sum(map(is_edge_pointer, fed.values()))
+        if config.edge_pointers == EdgePointers.AVERAGED:
+            followed = 0
         return cls(
             inputs=Encoder.init(rng, of_stage(spec, Stage.INPUT), config.hidden),
-            hints=Encoder.init(
-                rng,
-                hints if config.hints == Hints.FEEDBACK else {},
-                config.hidden,
-                located=config.edge_pointers == EdgePointers.LOCATED,
-            ),
+            hints=Encoder.init(rng, fed, config.hidden),
             processor=processor.init(rng, config),
             decoders={
-                name: decoder_for(field).init(rng, field, config.hidden, edge_width)
+                name: new_decoder(rng, field, config.hidden, edge_width, followed=followed)
                 for name, field in decoded.items()
             },
             projections={
@@ -214,14 +213,12 @@ class Executor:
         inputs = dense_all(of_stage(self.spec, Stage.INPUT), problem.inputs, nodes)
         fed = dict(self.network.hints.fields)
         start = dense_all(fed, problem.start, nodes)
-        channels = self.network.inputs.channels(inputs, live, inputs["pos"])
-        given = Given(inputs, channels, live, problem.lengths)
+        given = Given(inputs, self.network.inputs.channels(inputs, live), live, problem.lengths)
         return given, State(jnp.zeros((nodes, self.network.config.hidden)), start)
 
     def _process(self, given: Given, state: State) -> tuple[Array, Features]:
         """One round of the processor: the next hidden state, and what decoders read."""
-        hints = self.network.hints.channels(state.hints, given.live, given.inputs["pos"])
-        known = join_channels(given.channels, hints)
+        known = join_channels(given.channels, self.network.hints.channels(state.hints, given.live))
         node, graph = self.encoding.node(known.node), self.encoding.graph(known.graph)
         after, edges = self.network.processor(
             self.prepared,
@@ -233,12 +230,15 @@ class Executor:
             given.live,
         )
         read = jnp.concatenate([node, state.hidden, after], axis=-1)
-        return after, Features(read, known.edge, edges, graph, given.live)
+        pointers = [
+            state.hints[k] for k, field in self.network.hints.fields if is_edge_pointer(field)
+        ]
+        return after, Features(read, known.edge, edges, graph, given.live, pointers)
 
     def step(self, given: Given, state: State, t: Array) -> tuple[State, Seen]:
         after, features = self._process(given, state)
         representations = self.decode_hints.represent(features)
-        predicted = self.decode_hints.predict(representations, given.live)
+        predicted = self.decode_hints.predict(representations, features)
         fed = {
             k: fed_back(field, predicted[k], given.live, self.hard)
             for k, field in self.network.hints.fields
@@ -252,7 +252,7 @@ class Executor:
         """Outputs are read once, at the problem's own last step."""
         _, features = self._process(given, last)
         representations = self.decode_outputs.represent(features)
-        predicted = self.decode_outputs.predict(representations, given.live)
+        predicted = self.decode_outputs.predict(representations, features)
         for name in predicted:
             if self.spec[name].kind is Kind.PERMUTATION_POINTER:
                 predicted[name] = log_sinkhorn(

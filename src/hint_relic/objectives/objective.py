@@ -128,7 +128,9 @@ def _compared(
         represented = seen.representations[name]
         if field.kind is Kind.CATEGORICAL:
             represented = seen.node
-        if field.location is Location.NODE:
+        if field.location is Location.EDGE:
+            represented = represented[:2]
+        else:
             represented = project(network.projections[name], represented, config.normalise)
         out[name] = represented
     return out

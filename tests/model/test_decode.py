@@ -1,0 +1,42 @@
+"""Edge pointers that are followed: an edge can keep its pointer, or take over another one's."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from hint_relic.model.decode import FollowingDecoder, Parts, new_decoder
+from hint_relic.spec import Field, Kind, Location, Stage
+
+N, HIDDEN = 5, 8
+POINTER = Field(Stage.HINT, Location.EDGE, Kind.POINTER)
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_it_keeps_or_takes_over(keeps):
+    rng = np.random.default_rng(0)
+    decoder = new_decoder(rng, POINTER, HIDDEN, HIDDEN, followed=1)
+    assert isinstance(decoder, FollowingDecoder)
+    pointer = rng.integers(0, N, (N, N))
+    k, strong = 3, 1e4
+    weight = jnp.asarray([strong, 0.0] if keeps else [0.0, strong])
+    represented = decoder.represent(
+        Parts(
+            node=(
+                *(jnp.asarray(rng.standard_normal((N, HIDDEN))) for _ in range(3)),
+                jnp.zeros((N, 2)),
+                jnp.broadcast_to(weight, (N, 2)),
+                strong * jnp.eye(N)[:, k : k + 1],
+            ),
+            edge=(jnp.asarray(rng.standard_normal((N, N, HIDDEN))), jnp.zeros((N, N, 2))),
+        )
+    )
+    logits = decoder.predict(represented, jnp.ones(N, bool), [jnp.eye(N)[pointer]])
+    expected = pointer if keeps else np.broadcast_to(pointer[k], (N, N))
+    np.testing.assert_array_equal(jnp.argmax(logits, -1), expected)
+
+
+def test_nothing_changes_where_no_edge_pointer_is_fed():
+    plain = new_decoder(np.random.default_rng(0), POINTER, HIDDEN, HIDDEN)
+    assert not isinstance(plain, FollowingDecoder)
