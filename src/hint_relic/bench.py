@@ -86,7 +86,7 @@ def measure(config: TrainConfig, *, steps: int = 0, budget_s: float = 10.0) -> C
     zero = jnp.zeros(config.seeds)
     meter = Meter(zero, dict.fromkeys(parts, zero), zero, zero)
     state, meter = jax.tree.map(jnp.array, (state, meter))  # own buffers: updates donate them
-    programs = Programs(layout, objective, config.optimiser)
+    programs = Programs(layout, objective, config)
     start = time.monotonic()
     programs.prepare(state, meter, [item])
     compile_s = time.monotonic() - start

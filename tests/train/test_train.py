@@ -10,6 +10,7 @@ import pytest
 
 from hint_relic.config import ModelConfig, TrainConfig, from_dict, to_dict
 from hint_relic.errors import UserError
+from hint_relic.train import checkpoint
 from hint_relic.train.folder import RunFolder
 from hint_relic.train.loop import train
 from hint_relic.variants import VARIANTS, preset
@@ -168,6 +169,22 @@ def test_every_variant_has_settings(variant):
     assert config.objective.needs_views == (
         "relic" in variant or "views" in variant or variant == "best"
     )
+
+
+def test_a_decaying_learning_rate_ends_at_zero(tmp_path):
+    """The last of six updates takes a step of under a tenth, so plain weights change less."""
+
+    def last_change(decay: bool) -> float:
+        optimiser = replace(TINY.optimiser, decay=decay)
+        folder = tmp_path / str(decay)
+        train(replace(TINY, seeds=1, checkpoint_every=1, optimiser=optimiser), folder)
+        before, after = (
+            checkpoint.read(folder / f"{name}.safetensors")[0][".state.weights"]
+            for name in ("previous", "last")
+        )
+        return float(np.abs(after - before).mean())
+
+    assert last_change(decay=True) < 0.2 * last_change(decay=False)
 
 
 def test_another_size_can_choose_the_best_weights(tmp_path):

@@ -164,7 +164,7 @@ class _Run:
         self.keep = jax.tree.map(jnp.array, self.keep)  # own buffers: updates donate them
         folder.trim_metrics(self.step)
         folder.write_json("environment.json", environment())
-        self.programs = Programs(self.layout, objective, config.optimiser)
+        self.programs = Programs(self.layout, objective, config)
         self.meter = self._empty_meter(objective)
         self.validation = task.validation(config)
         self.stopping = False

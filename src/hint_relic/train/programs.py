@@ -13,7 +13,7 @@ from typing import Any
 import jax
 
 from ..algorithms.kernel import cache_root
-from ..config import OptimiserConfig
+from ..config import TrainConfig
 from ..model.flat import Layout
 from ..objectives.objective import Objective
 from ..types import Batch
@@ -53,8 +53,10 @@ def _shape(tree: Any) -> Any:
 class Programs:
     """`update`, over all seeds at once, for every shape of batch it is given."""
 
-    def __init__(self, layout: Layout, objective: Objective, config: OptimiserConfig):
-        one = partial(update, layout=layout, objective=objective, config=config)
+    def __init__(self, layout: Layout, objective: Objective, config: TrainConfig):
+        one = partial(
+            update, layout=layout, objective=objective, config=config.optimiser, steps=config.steps
+        )
         self._jit = jax.jit(jax.vmap(one), donate_argnums=(0, 1))
         self._ready: dict[Any, Any] = {}
 

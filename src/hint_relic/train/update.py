@@ -58,8 +58,9 @@ def update(
     layout: Layout,
     objective: Objective,
     config: OptimiserConfig,
+    steps: int,
 ) -> tuple[State, Meter]:
-    """The state after one batch, and the meter with it added."""
+    """The state after one batch, and the meter with it added. steps: how many the run has."""
     key = jax.random.fold_in(jax.random.key(state.seed), state.step)
 
     def loss_of(network: Network) -> tuple[Array, dict[str, Array]]:
@@ -69,10 +70,12 @@ def update(
     (loss, parts), by_layer = jax.value_and_grad(loss_of, has_aux=True)(network)
     gradient = layout.flatten(by_layer)
     change, optimiser_state = optimiser(config).update(gradient, state.optimiser)
+    done = state.step.astype(jnp.float32)
+    if config.decay:
+        change = change * (0.5 + 0.5 * jnp.cos(jnp.pi * jnp.minimum(done / steps, 1.0)))
     weights = state.weights + change
     # The average forgets its start quickly, then slowly.
-    steps = state.step.astype(jnp.float32)
-    rate = jnp.minimum(config.average, (1.0 + steps) / (10.0 + steps))
+    rate = jnp.minimum(config.average, (1.0 + done) / (10.0 + done))
     average = rate * state.average + (1.0 - rate) * weights
     after = State(weights, average, optimiser_state, state.step + 1, state.seed)
     added = Meter(loss, parts, jnp.linalg.norm(gradient), jnp.ones(()))
