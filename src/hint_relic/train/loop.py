@@ -274,7 +274,8 @@ class _Run:
 
     def _validate(self, events, step: int, state: State) -> None:
         plain, average = self._both(state, self.validation)
-        record = {"step": step, "kind": "validation", "plain": plain, "average": average}
+        record: dict[str, Any] = {"step": step, "kind": "validation"}
+        record |= {"plain": plain, "average": average}
         for size in self.config.reported_sizes:
             samples = max(32, len(self.validation.lengths) // 4)
             batch = self.task.fresh(size, samples, VALIDATION_SEED + size)
