@@ -324,7 +324,6 @@ def aligned(title: str, columns: dict[str, list[str]]) -> Any:
 
 def print_failures(grid: Grid, cells: dict[Cell, Progress]) -> None:
     """What failed and why, and how to run it again."""
-    from rich.markup import escape
     from rich.table import Table
 
     failed = {cell: progress.error for cell, progress in cells.items() if progress.error}
@@ -334,7 +333,7 @@ def print_failures(grid: Grid, cells: dict[Cell, Progress]) -> None:
     for column in ("cell", "error"):
         table.add_column(column)
     for cell, error in failed.items():
-        table.add_row(cell.name, escape(error))
+        table.add_row(cell.name, error)
     console().print(table)
     print(f"run them again by `hint-relic reproduce --out {grid.path} --retry-failed`")
 
