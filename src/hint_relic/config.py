@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import types
 import typing
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from .errors import UserError, choose
+from .errors import UserError, choose, shown
+
+MOST = 2**31 - 1  # of seeds and updates, which a device counts in 32 bits
 
 
 class Hints(StrEnum):
@@ -196,8 +199,15 @@ class TrainConfig:
         ):
             if getattr(self, name) < 1:
                 raise UserError(f"{name} must be at least 1, not {getattr(self, name)}")
-        if self.first_seed < 0:
-            raise UserError(f"first_seed must not be negative, it is {self.first_seed}")
+        for name in ("first_seed", "validation_samples", "test_every"):
+            if getattr(self, name) < 0:
+                raise UserError(f"{name} must not be negative, it is {getattr(self, name)}")
+        if max(self.steps, self.first_seed + self.seeds) > MOST:
+            raise UserError(f"steps and seeds must not go beyond {MOST}")
+        for part in ("objective", "optimiser"):
+            for name, value in vars(getattr(self, part)).items():
+                if isinstance(value, float) and not 0.0 <= value < math.inf:
+                    raise UserError(f"{part}.{name} must be a number that is not negative")
         if self.model.hidden < 1:
             raise UserError(f"model.hidden must be at least 1, not {self.model.hidden}")
         if self.model.triplets < 0:
@@ -251,11 +261,11 @@ def _typed(kind: Any, value: Any, where: str) -> Any:
         return kind(choose(where, str(value), list(kind)))
     if isinstance(kind, types.GenericAlias):
         if not isinstance(value, (list, tuple)):
-            raise UserError(f"{where} must be a list, not {value!r}")
+            raise UserError(f"{where} must be a list, not {shown(value)}")
         (item, *_) = typing.get_args(kind)
         return tuple(_typed(item, v, where) for v in value)
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+    if kind is float and type(value) is int and abs(value) < 2**63:
         return float(value)
     if type(value) is not kind:
-        raise UserError(f"{where} must be a {kind.__name__}, not {value!r}")
+        raise UserError(f"{where} must be a {kind.__name__}, not {shown(value)}")
     return value

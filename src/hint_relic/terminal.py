@@ -98,7 +98,8 @@ def console() -> Console:
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 
-    return Screen() if sys.stdout.isatty() else Screen(width=WIDE)
+    width = None if sys.stdout.isatty() else WIDE
+    return Screen(width=width, markup=False, emoji=False)  # files and users write text only
 
 
 @contextlib.contextmanager
@@ -116,11 +117,3 @@ def progress() -> Iterator[Progress]:
 def print_json(data: Any) -> None:
     json.dump(data, sys.stdout, allow_nan=False)
     print()
-
-
-def explain(error: BaseException) -> str:
-    if isinstance(error, MemoryError):
-        return "this does not fit in memory; ask for a smaller size or fewer samples"
-    if isinstance(error, OSError):
-        return f"{error.strerror or error}" + (f": {error.filename}" if error.filename else "")
-    return str(error)

@@ -43,7 +43,8 @@ class Local:
     """Runs cells in processes of this machine."""
 
     def __init__(self, at_once: int = 1) -> None:
-        devices: list[str | None] = ([*gpus()] or [None]) * at_once
+        found: list[str | None] = [*gpus()] or [None]
+        devices = found * at_once
         self.count = len(devices)
         self.devices: SimpleQueue[str | None] = SimpleQueue()
         for device in devices:

@@ -1,0 +1,190 @@
+"""Kill commands at random moments, start them again, and see what is left.
+
+To put another command to the test, add a line to `COMMANDS`. By hand, for longer:
+
+    PYTHONPATH=src:tests python -m trust.crash --kills 200
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+STEPS = 120
+TRAIN = [
+    "train", "bfs", "--steps", str(STEPS), "--seeds", "2", "--sizes", "4", "5",
+    "--report-every", "7", "--validate-every", "40", "--checkpoint-every", "1",
+    "--validation-samples", "8", "--model.hidden", "8", "--model.triplets", "2",
+]  # fmt: skip
+EXPORT = ["export", "insertion_sort", "--size", "32", "--samples", "200"]
+TIMES = ("elapsed_s", "updates_per_s")
+
+
+def of_run(folder: Path) -> dict[str, Any]:
+    """Everything about a finished run but the time it took."""
+    result = json.loads((folder / "result.json").read_text())
+    lines = (folder / "metrics.jsonl").read_text().splitlines()
+    records = [json.loads(line) for line in lines]
+    return {
+        **{k: result[k] for k in ("parameters_sha256", "test", "validation", "steps")},
+        "metrics": [{k: v for k, v in r.items() if k not in TIMES} for r in records],
+        "files": sorted(item.name for item in folder.iterdir()),
+        "event files": len(list((folder / "events").iterdir())),
+    }
+
+
+def of_file(folder: Path) -> dict[str, Any]:
+    return {f.name: hashlib.sha256(f.read_bytes()).hexdigest() for f in folder.iterdir()}
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command that writes into a folder, and what it must leave there."""
+
+    arguments: Callable[[Path], list[str]]
+    left: Callable[[Path], dict[str, Any]]
+
+
+COMMANDS = {
+    "train": Command(lambda out: [*TRAIN, "--out", str(out)], of_run),
+    "export": Command(lambda out: [*EXPORT, "--out", str(out / "x.npz")], of_file),
+}
+
+
+class Spawner:
+    """Commands as processes of their own."""
+
+    def __init__(self, log: Path):
+        self.log = log
+        self._process = subprocess.Popen(
+            [sys.executable, str(HERE / "spawn.py")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            bufsize=1,
+            env={**os.environ, "JAX_PLATFORMS": "cpu"},
+        )
+
+    def start(self, arguments: list[str]) -> int:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps({"arguments": arguments, "log": str(self.log)}) + "\n")
+        return self._line()
+
+    def _line(self) -> int:
+        assert self._process.stdout is not None
+        return int(self._process.stdout.readline())
+
+    def ended(self, within: float) -> int | None:
+        """The exit status (negative: the signal) of the command, if it ends in time."""
+        ready, _, _ = select.select([self._process.stdout], [], [], within)
+        return os.waitstatus_to_exitcode(self._line()) if ready else None
+
+    def run(self, arguments: list[str]) -> int:
+        """The exit status of a command that is left alone."""
+        self.start(arguments)
+        while (status := self.ended(60.0)) is None:
+            pass
+        return status
+
+    def close(self) -> None:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.wait()
+        self._process.stdout.close()
+
+
+@contextmanager
+def spawner(log: Path) -> Iterator[Spawner]:
+    made = Spawner(log)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def changed(folder: Path) -> Any:
+    """Something that differs when a command has written."""
+    try:
+        return sorted((item.name, item.stat().st_mtime_ns) for item in folder.iterdir())
+    except FileNotFoundError:  # renamed meanwhile
+        return None
+
+
+def kill_at_random(
+    spawn: Spawner, command: Command, folder: Path, kills: int, rng: random.Random
+) -> int:
+    """Kill the command so many times, starting it again; the number that it survived unfinished.
+
+    Half of the kills come at any moment, half soon after the command has written something.
+    """
+    folder.mkdir(exist_ok=True)
+    alive = 0.0
+    done = 0
+    while done < kills:
+        before, begin = changed(folder), time.monotonic()
+        pid = spawn.start(command.arguments(folder))
+        if rng.random() < 0.5:
+            status = spawn.ended(rng.uniform(0.0, max(alive, 0.5)))
+        else:
+            while (status := spawn.ended(0.005)) is None and changed(folder) == before:
+                pass
+            status = spawn.ended(rng.uniform(0.0, 0.5)) if status is None else status
+        if status is None:
+            os.kill(pid, signal.SIGKILL)
+            status = spawn.ended(60.0)
+        alive = max(alive, time.monotonic() - begin)
+        assert status in (0, -signal.SIGKILL), spawn.log.read_text()[-3000:]
+        if status == 0:  # it had finished: from the beginning, in the next round
+            for item in sorted(folder.rglob("*"), reverse=True):
+                item.rmdir() if item.is_dir() else item.unlink()
+        else:
+            done += 1
+    return done
+
+
+def check(name: str, kills: int, seed: int, top: Path) -> dict[str, Any]:
+    """What an undisturbed command leaves must be what a killed one leaves after a last start."""
+    command = COMMANDS[name]
+    with spawner(top / f"{name}.log") as spawn:
+        (top / "whole").mkdir()
+        assert spawn.run(command.arguments(top / "whole")) == 0, spawn.log.read_text()[-3000:]
+        wanted = command.left(top / "whole")
+        kill_at_random(spawn, command, top / "killed", kills, random.Random(seed))
+        assert spawn.run(command.arguments(top / "killed")) == 0, spawn.log.read_text()[-3000:]
+        found = command.left(top / "killed")
+    assert "Traceback" not in (top / f"{name}.log").read_text()
+    assert found == wanted
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    for name in COMMANDS:
+        begin = time.monotonic()
+        with tempfile.TemporaryDirectory() as top:
+            check(name, options.kills, options.seed, Path(top))
+        took = time.monotonic() - begin
+        print(f"{name}: {options.kills} kills, then as if undisturbed ({took:.0f} s)", flush=True)
+
+
+if __name__ == "__main__":
+    main()
