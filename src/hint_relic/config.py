@@ -246,7 +246,7 @@ def from_dict(kind: type[C], values: Any, where: str = "") -> C:
     if not isinstance(values, dict):
         raise UserError(f"{where or 'the config'} must be an object of names and values")
     hints = typing.get_type_hints(kind)
-    known = {f.name for f in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    known = [f.name for f in dataclasses.fields(kind)]  # type: ignore[arg-type]
     given = {}
     for name, value in values.items():
         choose(f"option in {where or 'the config'}", name, known)

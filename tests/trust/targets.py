@@ -19,7 +19,7 @@ import numpy as np
 from hint_relic.algorithms import get
 from hint_relic.cli_solve import models_table
 from hint_relic.cli_train import result_table, train_defaults
-from hint_relic.config import ModelConfig, TrainConfig
+from hint_relic.config import ModelConfig, TrainConfig, to_dict
 from hint_relic.data import user_input
 from hint_relic.data.user_input import arguments
 from hint_relic.errors import UserError
@@ -85,7 +85,7 @@ GRAPHML = (
     b"<edge source='a' target='b'><data key='w'>3</data></edge></graph></graphml>"
 )
 INPUTS = {
-    "bfs": [*map(as_json, GRAPHS), b"0 1\n1 2\n", b"a b\nb c\n", GRAPHML],
+    "bfs": [as_json(GRAPHS[1]), b"0 1\n1 2\n", b"a b\nb c\n", GRAPHML.replace(b">3<", b">1<")],
     "dijkstra": [*map(as_json, GRAPHS), b"0 1 0.5\n1 2 2\n", GRAPHML],
     "topological_sort": [as_json({"nodes": 4, "edges": [[0, 1], [1, 2]]})],
     "insertion_sort": [b"[5, 2, 8]", b"5,2,8 1", b'{"key": [5, 2, 8]}'],
@@ -118,7 +118,9 @@ def _targets(top: Path) -> dict[str, Target]:
     packed = top / "packed.safetensors"
     _pack(packed)
     known = {
-        "worker config": Target(partial(_worker, top), [as_json({"steps": 3}), config], "json"),
+        "worker config": Target(
+            partial(_worker, top), [as_json({"steps": 3}), as_json(to_dict(CONFIG))], "json"
+        ),
         "toml": Target(partial(_toml, top), [TOML], "text"),
         "run config": Target(partial(_config, run), [config], "json"),
         "result": Target(partial(_result_of, run), [as_json(_result())], "json"),
@@ -160,7 +162,7 @@ def _toml(top: Path, content: bytes) -> None:
 
 def _config(run: Path, content: bytes) -> None:
     file = _put(run / "config.json", content)
-    check_fits(read_config(run), {"w": np.zeros(100)}, file)
+    check_fits(read_config(run), {"w": np.zeros(10_000)}, file)
 
 
 def _result_of(run: Path, content: bytes) -> None:

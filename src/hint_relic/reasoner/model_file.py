@@ -139,9 +139,8 @@ def _facts(path: Path, header: dict[str, Any]) -> dict[str, Any]:
     scores = card.get("scores", {})
     if not isinstance(scores, dict) or not all(map(re.compile("[0-9]{1,6}").fullmatch, scores)):
         raise UserError(f"{path} is not a trained reasoner (its scores are of no sizes)")
-    if not all(
-        isinstance(x, int | float | None) for x in [*scores.values(), card.get("test_split")]
-    ):
+    known = [score for score in [*scores.values(), card.get("test_split")] if score is not None]
+    if not all(type(score) in (int, float) and 0 <= score <= 1 for score in known):
         raise UserError(f"{path} is not a trained reasoner (its scores are no numbers)")
     return card
 
@@ -153,7 +152,7 @@ def _check(path: Path, header: dict[str, Any], design: Design) -> None:
     try:
         kinds = {entry["dtype"] for entry in found.values()}
         shapes = {name: tuple(map(int, entry["shape"])) for name, entry in found.items()}
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise wrong from None
     # So wide a network has more numbers than this, and the file has room for all it names: a
     # config can't ask for more memory than a few times the file.
