@@ -116,6 +116,12 @@ def edited_card(content, **changes):
     return with_header(header, body)
 
 
+def endless_shape(content):
+    header, body = header_of(content)
+    next(e for k, e in header.items() if k != "__metadata__")["shape"] = [float("inf")]
+    return with_header(header, body)
+
+
 TAMPERED = {
     "nothing in it": (lambda c: b"", "not a trained reasoner"),
     "not safetensors": (lambda c: b"\x80\x04pickle me" * 9, "not a trained reasoner"),
@@ -128,6 +134,7 @@ TAMPERED = {
     "far too wide": (lambda c: edited_card(c, config__model__hidden=10**9), "does not fit its own"),
     "too many triplets": (lambda c: edited_card(c, config__model__triplets=10**9), "does not fit"),
     "negative width": (lambda c: edited_card(c, config__model__hidden=-3), "does not fit its own"),
+    "an endless shape": (endless_shape, "does not fit its own"),
     "an unknown option": (lambda c: edited_card(c, config__modle={}), "did you mean 'model'"),
     "cut short": (lambda c: c[:-20], "damaged|does not fit"),
     "a flipped bit": (lambda c: c[:-9] + bytes([c[-9] ^ 1]) + c[-8:], "checksum"),

@@ -152,7 +152,7 @@ def _check(path: Path, header: dict[str, Any], design: Design) -> None:
     try:
         kinds = {entry["dtype"] for entry in found.values()}
         shapes = {name: tuple(map(int, entry["shape"])) for name, entry in found.items()}
-    except (KeyError, TypeError, ValueError, OverflowError):
+    except (KeyError, TypeError, ValueError, OverflowError):  # JSON has an infinity, too
         raise wrong from None
     # So wide a network has more numbers than this, and the file has room for all it names: a
     # config can't ask for more memory than a few times the file.
