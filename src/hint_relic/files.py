@@ -41,22 +41,24 @@ def write_whole(path: Path, fill: Callable[[BinaryIO], Any], keep: Path | None =
     aside = path.with_name(_aside(path.name))
     try:
         handle = _opened_alone(aside, path)
-        try:
-            with open(handle, "wb", closefd=False) as file:
-                fill(file)
-                file.flush()
-                os.fsync(file.fileno())
-            if keep is not None and path.exists():
-                os.replace(path, keep)
-            os.replace(aside, path)
-        except BaseException:
-            aside.unlink(missing_ok=True)
-            raise
-        finally:
-            os.close(handle)  # only now, so that nobody took it over before
     except OSError as error:
+        raise UserError(f"can't write {path}: {error.strerror}; choose another folder") from error
+    try:
+        with open(handle, "wb", closefd=False) as file:
+            fill(file)
+            file.flush()
+            os.fsync(file.fileno())
+        if keep is not None and path.exists():
+            os.replace(path, keep)
+        os.replace(aside, path)
+    except BaseException as error:
+        aside.unlink(missing_ok=True)
+        if not isinstance(error, OSError):
+            raise
         what = error.strerror or str(error)
         raise UserError(f"can't write {path}: {what}; nothing was written") from error
+    finally:
+        os.close(handle)  # only now, so that nobody took it over before
     with suppress(OSError):  # where folders can be synced, let the rename survive a crash
         folder = os.open(path.parent, os.O_RDONLY)
         try:
