@@ -44,7 +44,8 @@ def work(folder: Path) -> None:
             run.report({"step": k, "kind": "train"})
             run.save(Tree(np.full(50, float(k))), {"step": k})
         part = {"mean": 1.0, "stderr": None, "outputs": {"pi": [1.0]}}
-        run.write_json("result.json", {"steps": STEPS, "seeds": [0], "test": {"last": part}})
+        facts = {"algorithm": "bfs", "variant": "baseline", "steps": STEPS, "seeds": [0]}
+        run.write_json("result.json", {**facts, "test": {"last": part}})
 
 
 def left(folder: Path) -> dict[str, Any]:

@@ -139,9 +139,9 @@ def _place(place: dict[Any, int], node: Any) -> int:
 def _weight(nodes: list[Any], u: int, v: int, weight: Any) -> float:
     plain = isinstance(weight, int | float | np.integer | np.floating)
     if isinstance(weight, bool) or not plain or not -LARGEST <= weight <= LARGEST:
+        ends = f"{shown(nodes[u])} to {shown(nodes[v])}"
         raise UserError(
-            f"the weight of the edge from {shown(nodes[u])} to {shown(nodes[v])} must be a finite number, "
-            f"not {shown(weight)}"
+            f"the weight of the edge from {ends} must be a finite number, not {shown(weight)}"
         )
     return float(weight)
 

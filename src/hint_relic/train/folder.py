@@ -89,7 +89,7 @@ def _is_result(found: Any) -> bool:
         counts = [found["steps"], len(found["seeds"])]
     except (KeyError, TypeError, AttributeError, ZeroDivisionError):
         return False
-    numbers = all(type(x) in (int, float) for x in scores + errors + means)
+    numbers = all(type(x) in (int, float) and not abs(x) > 1e9 for x in scores + errors + means)
     return (
         bool(parts) and numbers and {*map(type, words)} == {str} and {*map(type, counts)} == {int}
     )
