@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -132,12 +133,15 @@ def test_metrics_that_a_crash_cut_short_are_neither_lost_nor_counted_twice(tmp_p
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{", b'{"steps": 6}', b"[" * 10_000])
 def test_a_damaged_result_is_told_with_the_remedy(content, tmp_path, whole):
-    folder = tmp_path / "run"
-    assert train(TINY, folder)["steps"] == 6
+    folder = shutil.copytree(whole[0], tmp_path / "run")
     (folder / "result.json").write_bytes(content)
     with pytest.raises(UserError) as error:
         train(TINY, folder)
     assert "remove it, and the same command makes it again" in told(error)
+
+
+def test_the_remedy_helps(tmp_path, whole):
+    folder = shutil.copytree(whole[0], tmp_path / "run")
     (folder / "result.json").unlink()
     assert_as_undisturbed(folder, train(TINY, folder), whole)
 
@@ -297,8 +301,7 @@ def test_restart_removes_a_run_and_nothing_else(tmp_path, whole):
     with pytest.raises(UserError, match="is not a run folder"):
         train(TINY, tmp_path, restart=True)
     assert os.listdir(tmp_path) == ["precious.txt"]
-    folder = tmp_path / "run"
-    train(TINY, folder)
+    folder = shutil.copytree(whole[0], tmp_path / "run")
     (folder / "notes.txt").write_text("mine")
     result = train(replace(TINY, steps=3), folder, restart=True)
     assert result["steps"] == 3
@@ -306,7 +309,7 @@ def test_restart_removes_a_run_and_nothing_else(tmp_path, whole):
 
 
 @pytest.mark.parametrize("name", [".lock", "metrics.jsonl", "config.json", "events"])
-def test_links_do_not_lead_out_of_the_folder(name, tmp_path):
+def test_links_do_not_lead_out_of_the_folder(name, tmp_path, whole):
     """Somebody else's folder may hold a link to any file of yours."""
     outside = tmp_path / "outside"
     if name == "events":
@@ -314,17 +317,13 @@ def test_links_do_not_lead_out_of_the_folder(name, tmp_path):
         (outside / "events.out.tfevents.mine").write_text("mine")
     else:
         outside.write_text("mine")
-    folder = tmp_path / "run"
-    with pytest.raises(StopRunError):
-        train(TINY, folder, report=stop_at(2))
-    for item in [folder / name]:
-        if item.is_dir():
-            for inner in item.iterdir():
-                inner.unlink()
-            item.rmdir()
-        else:
-            item.unlink()
-        item.symlink_to(outside)
+    folder = shutil.copytree(whole[0], tmp_path / "run")
+    (folder / "result.json").unlink()
+    if name == "events":
+        shutil.rmtree(folder / name)
+    else:
+        (folder / name).unlink()
+    (folder / name).symlink_to(outside)
     with pytest.raises(UserError) as error:
         train(TINY, folder)
     assert "link" in told(error)
@@ -332,9 +331,8 @@ def test_links_do_not_lead_out_of_the_folder(name, tmp_path):
     assert kept.read_text() == "mine"
 
 
-def test_endless_files_are_not_read(tmp_path):
-    folder = tmp_path / "run"
-    train(TINY, folder)
+def test_endless_files_are_not_read(tmp_path, whole):
+    folder = shutil.copytree(whole[0], tmp_path / "run")
     os.mkfifo(folder / "pipe")
     for name, target in (("result.json", "pipe"), ("last.safetensors", "/dev/zero")):
         (folder / name).unlink()
