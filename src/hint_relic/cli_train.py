@@ -38,7 +38,7 @@ def train_defaults(arguments: list[str]) -> Train:
     """What is not given on the command line: the variant's settings, under those of a file."""
     values: dict[str, Any] = {}
     if (file := _given(arguments, "--config")) is not None:
-        values = _toml(Path(file))
+        values = read_toml(Path(file))
     from .variants import preset
     from .worker import merged
 
@@ -48,7 +48,8 @@ def train_defaults(arguments: list[str]) -> Train:
     return Train(name="", settings=settings)
 
 
-def _toml(file: Path) -> dict[str, Any]:
+def read_toml(file: Path) -> dict[str, Any]:
+    """The settings of a config file."""
     try:
         return tomllib.loads(read_bounded(file, MAX_TOML, follow=True).decode())
     except FileNotFoundError:

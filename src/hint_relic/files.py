@@ -7,6 +7,7 @@ where it says (in a folder that somebody else made, a link could lead anywhere).
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import json
@@ -132,21 +133,27 @@ def read_bounded(path: Path, most: int, *, follow: bool = False) -> bytes:
     follow: whether it may be a link: yes for a path that the user gave, no for what lies in a
     folder, which may be somebody else's.
     """
-    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
     if path.is_symlink() and not follow:
         raise UserError(f"can't read {path}: it is a link; put the file itself there")
     try:
-        with open(os.open(path, flags), "rb") as file:
-            about = os.fstat(file.fileno())
-            if not stat.S_ISREG(about.st_mode):
-                raise UserError(f"can't read {path}: it is not a plain file")
-            if about.st_size > most:
+        with _opened(path, follow=follow) as file:
+            if os.fstat(file.fileno()).st_size > most:
                 raise UserError(f"can't read {path}: it is larger than {_size(most)}")
             return file.read(most + 1)
     except FileNotFoundError:
         raise
     except (OSError, ValueError) as error:  # a name with a null character is no OSError
         raise UserError(f"can't read {path}: {getattr(error, 'strerror', error)}") from error
+
+
+def _opened(path: Path, *, follow: bool = False) -> BinaryIO:
+    """A plain file, to read; anything else (a pipe, say) could keep who reads it forever."""
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW)
+    file = open(os.open(path, flags), "rb")  # noqa: SIM115, the caller closes it
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, "it is not a plain file")
+    return file
 
 
 def _size(count: int) -> str:
@@ -191,7 +198,7 @@ def _deeper(value: Any, levels: int) -> bool:
 def tail(path: Path, size: int) -> str:
     """The last `size` bytes of a text, whole lines only; nothing if there is no such file."""
     try:
-        with open(path, "rb") as file:
+        with _opened(path) as file:
             start = max(0, file.seek(0, os.SEEK_END) - size)
             file.seek(start)
             content = file.read()
@@ -257,7 +264,7 @@ class Lock:
 def held(folder: Path) -> bool:
     """Whether some process holds the lock of a folder."""
     try:
-        with open(folder / ".lock", "rb") as file:
+        with _opened(folder / ".lock") as file:
             if not file.read(1):  # closed in good order
                 return False
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -24,6 +24,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hint_relic.report.export import to_csv
+from hint_relic.report.gather import gather
+
 HERE = Path(__file__).parent
 STEPS = 120
 TRAIN = [
@@ -31,6 +34,19 @@ TRAIN = [
     "--report-every", "7", "--validate-every", "40", "--checkpoint-every", "1",
     "--validation-samples", "8", "--model.hidden", "8", "--model.triplets", "2",
 ]  # fmt: skip
+GRID = """
+steps = 40
+sizes = [4]
+batch_size = 2
+report_every = 7
+validate_every = 20
+checkpoint_every = 1
+validation_samples = 4
+[model]
+hidden = 4
+triplets = 2
+"""
+REPRODUCE = ["reproduce", "--algorithms", "bfs", "--variants", "no_hints,baseline", "--seeds", "2"]
 EXPORT = ["export", "insertion_sort", "--size", "32", "--samples", "200"]
 TIMES = ("elapsed_s", "updates_per_s")
 
@@ -48,6 +64,23 @@ def of_run(folder: Path) -> dict[str, Any]:
     }
 
 
+def of_grid(top: Path) -> dict[str, Any]:
+    """Everything about the cells of a finished grid, its table, and the files beside them."""
+    grid = top / "grid"
+    return {
+        "cells": {cell.name: of_run(cell) for cell in (grid / "cells").iterdir()},
+        "table": to_csv(gather(grid)),
+        "files": sorted(item.name for item in grid.iterdir()),
+        "plan": json.loads((grid / "grid.json").read_text())["cells"],
+    }
+
+
+def reproduce(top: Path) -> list[str]:
+    config = top / "toy.toml"
+    config.write_text(GRID)
+    return [*REPRODUCE, "--config", str(config), "--out", str(top / "grid")]
+
+
 def of_file(folder: Path) -> dict[str, Any]:
     return {f.name: hashlib.sha256(f.read_bytes()).hexdigest() for f in folder.iterdir()}
 
@@ -62,6 +95,7 @@ class Command:
 
 COMMANDS = {
     "train": Command(lambda out: [*TRAIN, "--out", str(out)], of_run),
+    "reproduce": Command(reproduce, of_grid),
     "export": Command(lambda out: [*EXPORT, "--out", str(out / "x.npz")], of_file),
 }
 
@@ -121,7 +155,7 @@ def spawner(log: Path) -> Iterator[Spawner]:
 def changed(folder: Path) -> Any:
     """Something that differs when a command has written."""
     try:
-        return sorted((item.name, item.stat().st_mtime_ns) for item in folder.iterdir())
+        return sorted((str(item), item.stat().st_mtime_ns) for item in folder.rglob("*"))
     except FileNotFoundError:  # renamed meanwhile
         return None
 
@@ -131,7 +165,8 @@ def kill_at_random(
 ) -> int:
     """Kill the command so many times, starting it again; the number that it survived unfinished.
 
-    Half of the kills come at any moment, half soon after the command has written something.
+    Half of the kills come at any moment, half soon after the command has written something. Half
+    hit the process alone, half all that it has started, too.
     """
     folder.mkdir(exist_ok=True)
     alive = 0.0
@@ -146,7 +181,7 @@ def kill_at_random(
                 pass
             status = spawn.ended(rng.uniform(0.0, 0.5)) if status is None else status
         if status is None:
-            os.kill(pid, signal.SIGKILL)
+            rng.choice((os.kill, os.killpg))(pid, signal.SIGKILL)
             status = spawn.ended(60.0)
         alive = max(alive, time.monotonic() - begin)
         assert status in (0, -signal.SIGKILL), spawn.log.read_text()[-3000:]
@@ -177,8 +212,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", choices=COMMANDS)
     options = parser.parse_args()
-    for name in COMMANDS:
+    for name in [options.only] if options.only else COMMANDS:
         begin = time.monotonic()
         with tempfile.TemporaryDirectory() as top:
             check(name, options.kills, options.seed, Path(top))

@@ -19,6 +19,7 @@ def main() -> None:
 
     import hint_relic.cli
     import hint_relic.data.export
+    import hint_relic.grid.run
     import hint_relic.train.loop
 
     warnings.filterwarnings("ignore", message="os.fork")
@@ -27,6 +28,7 @@ def main() -> None:
         request = json.loads(line)
         child = os.fork()
         if child == 0:
+            os.setsid()
             log = os.open(request["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             for stream in (1, 2):
                 os.dup2(log, stream)

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hint_relic.algorithms import get
+from hint_relic.cli_grid import duration, status_data, summary
 from hint_relic.cli_solve import models_table
 from hint_relic.cli_train import result_table, train_defaults
 from hint_relic.config import ModelConfig, TrainConfig, to_dict
@@ -24,10 +25,13 @@ from hint_relic.data import user_input
 from hint_relic.data.user_input import arguments
 from hint_relic.errors import UserError
 from hint_relic.evaluate.run import check_fits, read_config
+from hint_relic.grid.expect import Overview
+from hint_relic.grid.folder import Grid
 from hint_relic.model.network import Network
 from hint_relic.reasoner import model_file
 from hint_relic.reasoner.runs import _last_validation
 from hint_relic.reasoner.taken import take
+from hint_relic.report.cells import planned
 from hint_relic.report.cells import read as read_cell
 from hint_relic.train import checkpoint
 from hint_relic.train.events import scalars
@@ -73,6 +77,10 @@ METRICS = b"".join(
         {"step": 2, "kind": "train", "loss": [1.0, 2.0], "parts": {"a": [1.0]}, "elapsed_s": 1.0},
         {"step": 3, "kind": "validation", "plain": [0.5, 0.5], "average": [0.5, 0.5]},
     )
+)
+ERROR = as_json({"message": "it broke", "traceback": "Traceback: here", "unix_time": 1.5})
+EVALUATION = as_json(
+    {"weights": "best", "scores": {"16": {"hint_score_at_step": {"pi_h": [0.5, -1.0]}}}}
 )
 GRAPHS = [
     {"nodes": 4, "edges": [[0, 1, 0.5], [1, 2, 2]], "source": 1, "directed": False},
@@ -130,10 +138,21 @@ def _targets(top: Path) -> dict[str, Target]:
         ),
         "packed": Target(partial(_packed, top), [packed.read_bytes()], "safetensors"),
     }
-    for name in ("config.json", "result.json", "metrics.jsonl"):
-        seed = (run / name).read_bytes()
+    files = {name: (run / name).read_bytes() for name in ("config.json", "result.json")}
+    files |= {"error.json": ERROR, "metrics.jsonl": METRICS}
+    grid = Grid.make(_folder(top / "grid"), [CONFIG], "0.1.0", ["hint-relic", "reproduce"])
+    plan = (grid.path / "grid.json").read_bytes()
+    known["grid"] = Target(partial(_grid, grid.path, grid.path / "grid.json"), [plan], "json")
+    for name, seed in files.items():
         kind = "text" if name == "metrics.jsonl" else "json"
         known[f"report {name}"] = Target(partial(_cell, top, name), [seed], kind)
+        if name != "config.json":  # which a grid does not look at
+            here = _folder(grid.cells[0].folder) / name
+            known[f"grid {name}"] = Target(partial(_grid, grid.path, here), [seed], kind)
+    known["report evaluation.json"] = Target(
+        partial(_cell, top, "evaluation.json"), [EVALUATION], "json"
+    )
+    known["report grid.json"] = Target(partial(_plan, top), [plan], "json")
     for name, seeds in INPUTS.items():
         known[f"input {name}"] = Target(partial(_input, name), seeds, "text")
     return known
@@ -144,6 +163,11 @@ def _pack(path: Path) -> None:
     network = Network.init(0, design.spec, CONFIG.model)
     card = {"scores": {"16": 0.5}, "test_split": 0.5, "variant": "baseline"}
     model_file.write(path, CONFIG, design.layout.named(design.layout.flatten(network)), card)
+
+
+def _folder(path: Path) -> Path:
+    path.mkdir(parents=True, exist_ok=True)
+    return path
 
 
 def _put(path: Path, content: bytes) -> Path:
@@ -195,13 +219,31 @@ def _packed(top: Path, content: bytes) -> None:
 
 
 def _cell(top: Path, name: str, content: bytes) -> None:
-    folder = top / "cells" / "bfs-baseline"
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = _folder(top / "cells" / "bfs-baseline")
     _put(folder / name, content)
     try:
         read_cell(folder, top / "cells")
     finally:
         (folder / name).unlink()
+
+
+def _grid(top: Path, file: Path, content: bytes) -> None:
+    before = file.read_bytes() if file.exists() else None
+    _put(file, content)
+    try:
+        grid = Grid.open(top)
+        overview = Overview.of(grid)
+        status_data(grid, overview)
+        summary(overview)
+        duration(overview.left_s())
+    finally:
+        file.unlink()
+        if before is not None:
+            file.write_bytes(before)
+
+
+def _plan(top: Path, content: bytes) -> None:
+    planned(_put(_folder(top / "planned") / "grid.json", content).parent)
 
 
 def _input(name: str, content: bytes) -> None:
