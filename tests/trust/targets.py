@@ -109,14 +109,21 @@ TOML = b'variant = "baseline"\nsteps = 7\nsizes = [4, 5]\n[model]\nhidden = 16\n
 
 
 @contextmanager
-def targets() -> Iterator[dict[str, Target]]:
-    """All of them, with a folder to put their files in (in memory, where there is such a place)."""
+def in_memory() -> Iterator[Path]:
+    """A folder that is soon gone; in memory, where there is such a place."""
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as top:
-        yield _targets(Path(top))
+        yield Path(top)
 
 
-def _targets(top: Path) -> dict[str, Target]:
+@contextmanager
+def targets() -> Iterator[dict[str, Target]]:
+    """All of them, with a folder of their own to put files in."""
+    with in_memory() as top:
+        yield targets_in(top)
+
+
+def targets_in(top: Path) -> dict[str, Target]:
     run = top / "bfs-baseline"
     with RunFolder(run, CONFIG):
         config = (run / "config.json").read_bytes()
