@@ -7,9 +7,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 REFERENCE := .reference
 LOWEST := .lowest
+FUZZ := .fuzz
 PYTEST_WORKERS ?= 2
 
-.PHONY: demo test test-all test-lowest fuzz lint types unit site goldens conformance bench-data bench-cold lock clean help
+.PHONY: demo test test-all test-lowest fuzz fuzz-guided lint types unit site goldens conformance bench-data bench-cold lock clean help
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -60,6 +61,15 @@ test-lowest: $(LOWEST)/.ready  ## the quick tests with the lowest versions of th
 fuzz: $(STAMP)  ## a million bad inputs to everything that reads files (minutes)
 	PYTHONPATH=tests $(BIN)/python -m trust.fuzz --inputs 1000000
 
+$(FUZZ)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(FUZZ)
+	$(FUZZ)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(FUZZ)/bin/python -m pip install --quiet --disable-pip-version-check --group fuzz -e .
+	@touch $@
+
+fuzz-guided: $(FUZZ)/.ready  ## a million more, steered by coverage (atheris)
+	PYTHONPATH=tests $(FUZZ)/bin/python -m trust.guided --inputs 1000000
+
 $(REFERENCE)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(REFERENCE)
 	$(REFERENCE)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
@@ -82,4 +92,4 @@ lock:  ## requirements.lock, with hashes and without hosts
 	uv pip compile --universal --generate-hashes --no-header --no-emit-index-url --group dev pyproject.toml -o requirements.lock
 
 clean:
-	rm -rf $(VENV) $(REFERENCE) $(LOWEST) .site .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(REFERENCE) $(LOWEST) $(FUZZ) .site .pytest_cache .mypy_cache .ruff_cache
