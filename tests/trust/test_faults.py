@@ -15,6 +15,7 @@ from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 from hint_relic.errors import UserError
@@ -343,6 +344,18 @@ def test_endless_files_are_not_read(tmp_path, whole):
     os.rename(folder / "pipe", folder / "result.json")
     with pytest.raises(UserError, match="not a plain file"):
         train(TINY, folder)
+
+
+@pytest.mark.parametrize(("steps", "found"), [((-5, -5), "-5"), ((7, 7), "7"), ((3, 4), "3 and 4")])
+def test_a_checkpoint_of_an_impossible_update_is_refused(steps, found, tmp_path, whole):
+    folder = shutil.copytree(whole[0], tmp_path / "run")
+    (folder / "result.json").unlink()
+    last = folder / "last.safetensors"
+    arrays, facts = checkpoint.read(last)
+    checkpoint.write(last, arrays | {".state.step": np.array(steps, np.int32)}, facts)
+    with pytest.raises(UserError) as error:
+        train(TINY, folder)
+    assert f"is of update {found}, not of one between 0 and 6" in told(error)
 
 
 # --- numbers -------------------------------------------------------------------------------------

@@ -152,6 +152,7 @@ class _Run:
             self.elapsed_before, self.metered = number(facts.get("elapsed_s")), facts.get("meter")
             for warning in warnings:
                 report({"warning": f"{warning}; going on from the checkpoint before it"})
+            self._check_step()
         self.keep = jax.tree.map(jnp.array, self.keep)  # own buffers: updates donate them
         self.known = folder.trim_metrics(partial(_stays, self.step))
         folder.write_json("environment.json", environment())
@@ -163,6 +164,16 @@ class _Run:
     @property
     def step(self) -> int:
         return int(self.keep.state.step[0])
+
+    def _check_step(self) -> None:
+        """Refuse a checkpoint that is beyond what is asked for, or of no update at all."""
+        steps = sorted({*self.keep.state.step.tolist()})
+        if len(steps) > 1 or not 0 <= self.step <= self.config.steps:
+            found = " and ".join(map(str, steps[:2]))
+            raise UserError(
+                f"the checkpoint in {self.folder.path} is of update {found}, not of one between 0 "
+                f"and {self.config.steps}; ask for more --steps, or start over with --restart"
+            )
 
     def _empty_meter(self, objective: Objective) -> Meter:
         """Zeros of the shape of what an update reports."""
