@@ -21,7 +21,7 @@ import pytest
 from hint_relic.errors import UserError
 from hint_relic.files import Lock, is_leftover, write_whole
 from hint_relic.memory import needs_room
-from hint_relic.train import checkpoint, loop
+from hint_relic.train import checkpoint, loop, stop
 from hint_relic.train.loop import train
 
 from .conftest import TINY
@@ -174,9 +174,9 @@ def test_sigterm_saves_and_ends(tmp_path, whole):
 
     before = signal.getsignal(signal.SIGTERM)
     rare = replace(TINY, report_every=2, checkpoint_every=1000)
-    with pytest.raises(SystemExit) as stop:
+    with pytest.raises(SystemExit) as ended:
         train(rare, folder, report=terminate)
-    assert stop.value.code == 143
+    assert ended.value.code == 143
     assert signal.getsignal(signal.SIGTERM) is before
     assert (folder / "last.safetensors").exists()
     assert_as_undisturbed_but_for_checkpoints(folder, train(rare, folder), whole)
@@ -205,6 +205,26 @@ def test_sigterm_ends_at_once_where_nothing_is_to_be_saved(tmp_path, monkeypatch
     train(replace(TINY, checkpoint_every=1000), tmp_path / "run")
     assert seen[0] == ("compile", True, False)
     assert set(seen[1:]) == {("score", True, True)}
+
+
+def test_the_device_is_never_handed_much_more_than_a_second_of_work(monkeypatch):
+    """All of it would have to be waited for before the last update can be saved."""
+    now, handed, waits = 0.0, 0, []
+
+    def wait(_):
+        nonlocal now, handed
+        now += 0.1 * handed
+        waits.append(handed)
+        handed = 0
+
+    monkeypatch.setattr(stop.time, "monotonic", lambda: now)
+    monkeypatch.setattr(stop.jax, "block_until_ready", wait)
+    pace = stop.Pace()
+    for _ in range(100):
+        handed += 1
+        pace(None)
+    assert max(waits) <= 10
+    assert waits[-1] >= 9
 
 
 # --- memory --------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ from .best import Best, Keep, better
 from .events import EventWriter, number, scalars
 from .folder import EVENTS, RunFolder, environment
 from .programs import Programs, keep_compiled_programs, use_graphs
-from .stop import TERMINATED, Terminate
+from .stop import TERMINATED, Pace, Terminate
 from .update import Meter, State, initial_state
 
 VALIDATION_SEED = 2**31 + 1
@@ -223,10 +223,11 @@ class _Run:
         self.loop_start = time.monotonic()
         self._score(events, first, state)
         meter = self._meter_of(self.metered) or jax.tree.map(jnp.copy, self.meter)
-        batches = iter(stream)
+        batches, pace = iter(stream), Pace()
         with self.terminate as terminate:
             for step in range(first + 1, config.steps + 1):
                 state, meter = self.programs(state, meter, self._next(batches))
+                pace(state)
                 if step % config.report_every == 0 or step == config.steps:
                     self._report_training(events, step, meter, first)
                     meter = jax.tree.map(jnp.copy, self.meter)
