@@ -2,7 +2,7 @@
 
 To put another command to the test, add a line to `COMMANDS`. By hand, for longer:
 
-    PYTHONPATH=src:tests python -m trust.crash --kills 200
+    PYTHONPATH=src:tests python -m trust.crash
 """
 
 from __future__ import annotations
@@ -87,16 +87,20 @@ def of_file(folder: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Command:
-    """A command that writes into a folder, and what it must leave there."""
+    """A command that writes into a folder, and what it must leave there.
+
+    kills: of the short and of the long version.
+    """
 
     arguments: Callable[[Path], list[str]]
     left: Callable[[Path], dict[str, Any]]
+    kills: tuple[int, int]
 
 
 COMMANDS = {
-    "train": Command(lambda out: [*TRAIN, "--out", str(out)], of_run),
-    "reproduce": Command(reproduce, of_grid),
-    "export": Command(lambda out: [*EXPORT, "--out", str(out / "x.npz")], of_file),
+    "train": Command(lambda out: [*TRAIN, "--out", str(out)], of_run, (9, 120)),
+    "reproduce": Command(reproduce, of_grid, (4, 40)),
+    "export": Command(lambda out: [*EXPORT, "--out", str(out / "x.npz")], of_file, (7, 60)),
 }
 
 
@@ -163,15 +167,15 @@ def changed(folder: Path) -> Any:
 def kill_at_random(
     spawn: Spawner, command: Command, folder: Path, kills: int, rng: random.Random
 ) -> int:
-    """Kill the command so many times, starting it again; the number that it survived unfinished.
+    """Kill the command so many times, starting it again; how many of those starts came to an end.
 
     Half of the kills come at any moment, half soon after the command has written something. Half
     hit the process alone, half all that it has started, too.
     """
     folder.mkdir(exist_ok=True)
     alive = 0.0
-    done = 0
-    while done < kills:
+    killed = ended = 0
+    while killed < kills:
         before, begin = changed(folder), time.monotonic()
         pid = spawn.start(command.arguments(folder))
         if rng.random() < 0.5:
@@ -186,40 +190,47 @@ def kill_at_random(
         alive = max(alive, time.monotonic() - begin)
         assert status in (0, -signal.SIGKILL), spawn.log.read_text()[-3000:]
         if status == 0:  # it had finished: from the beginning, in the next round
+            ended += 1
             for item in sorted(folder.rglob("*"), reverse=True):
                 item.rmdir() if item.is_dir() else item.unlink()
         else:
-            done += 1
-    return done
+            killed += 1
+    return ended
 
 
-def check(name: str, kills: int, seed: int, top: Path) -> dict[str, Any]:
-    """What an undisturbed command leaves must be what a killed one leaves after a last start."""
+def check(name: str, kills: int, seed: int, top: Path) -> int:
+    """What an undisturbed command leaves must be what a killed one leaves after a last start.
+
+    How many of the starts before that came to an end.
+    """
     command = COMMANDS[name]
     with spawner(top / f"{name}.log") as spawn:
         (top / "whole").mkdir()
         assert spawn.run(command.arguments(top / "whole")) == 0, spawn.log.read_text()[-3000:]
         wanted = command.left(top / "whole")
-        kill_at_random(spawn, command, top / "killed", kills, random.Random(seed))
+        ended = kill_at_random(spawn, command, top / "killed", kills, random.Random(seed))
         assert spawn.run(command.arguments(top / "killed")) == 0, spawn.log.read_text()[-3000:]
         found = command.left(top / "killed")
     assert "Traceback" not in (top / f"{name}.log").read_text()
     assert found == wanted
-    return found
+    return ended
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--kills", type=int, help="of each command")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", choices=COMMANDS)
     options = parser.parse_args()
     for name in [options.only] if options.only else COMMANDS:
-        begin = time.monotonic()
+        begin, kills = time.monotonic(), options.kills or COMMANDS[name].kills[1]
         with tempfile.TemporaryDirectory() as top:
-            check(name, options.kills, options.seed, Path(top))
-        took = time.monotonic() - begin
-        print(f"{name}: {options.kills} kills, then as if undisturbed ({took:.0f} s)", flush=True)
+            ended = check(name, kills, options.seed, Path(top))
+        print(
+            f"{name}: {kills} kills, {kills + ended + 1} starts, then as if undisturbed "
+            f"({time.monotonic() - begin:.0f} s)",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

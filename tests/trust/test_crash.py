@@ -15,15 +15,15 @@ pytestmark = pytest.mark.xdist_group("trust")
 HERE = Path(__file__).parent
 
 
-@pytest.mark.parametrize(("command", "kills"), [("train", 9), ("reproduce", 4), ("export", 7)])
-def test_twenty_kills(command, kills, tmp_path):
-    check(command, kills, seed=1, top=tmp_path)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_twenty_kills(command, tmp_path):
+    check(command, COMMANDS[command].kills[0], seed=1, top=tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_two_hundred_kills(command, tmp_path):
-    check(command, 200, seed=2, top=tmp_path)
+    check(command, COMMANDS[command].kills[1], seed=2, top=tmp_path)
 
 
 def test_a_kill_before_every_call_to_the_disk():
