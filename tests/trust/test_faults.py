@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from hint_relic.cli import main
 from hint_relic.errors import UserError
 from hint_relic.files import Lock, is_leftover, write_whole
 from hint_relic.memory import needs_room
@@ -84,6 +85,13 @@ def test_a_file_that_may_not_grow_is_told_and_nothing_is_lost(tmp_path, whole):
     assert "File too large" in told(error)
     assert not any(map(is_leftover, (tmp_path / "run").iterdir()))
     assert_as_undisturbed(tmp_path / "run", train(TINY, tmp_path / "run"), whole)
+
+
+def test_an_export_that_does_not_fit_leaves_nothing(disk, capsys):
+    out = disk.path / "x.npz"
+    assert main(["export", "bfs", "--size", "16", "--samples", "300", "--out", str(out)]) == 2
+    assert capsys.readouterr().err.endswith("No space left on device; nothing was written\n")
+    assert not any(disk.path.iterdir())
 
 
 def test_a_read_only_disk_is_told(disk):
