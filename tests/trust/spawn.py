@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import warnings
+from contextlib import suppress
 
 
 def main() -> None:
@@ -28,12 +29,14 @@ def main() -> None:
         request = json.loads(line)
         child = os.fork()
         if child == 0:
-            os.setsid()
+            os.setpgid(0, 0)
             log = os.open(request["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             for stream in (1, 2):
                 os.dup2(log, stream)
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             os._exit(hint_relic.cli.main(request["arguments"]))
+        with suppress(OSError):  # the child does that too; who is first wins
+            os.setpgid(child, child)
         print(child, flush=True)
         print(os.waitpid(child, 0)[1], flush=True)
 
