@@ -108,9 +108,9 @@ def progress() -> Iterator[Progress]:
     from rich.console import Console
     from rich.progress import Progress
 
-    with Progress(
-        console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()
-    ) as bar:
+    shown = sys.stderr.isatty()
+    bar = Progress(console=Console(stderr=True), transient=True, disable=not shown)
+    with bar if shown else contextlib.nullcontext():  # stopped, an older rich prints an empty line
         yield bar
 
 
