@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_twenty_kills(command, tmp_path, monkeypatch):
-    """From an empty cache on: programs that are read from it must give the bits of compiled ones."""
+    """From an empty cache on: programs read from it must give the bits of compiled ones."""
     monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", str(tmp_path / "programs"))
     monkeypatch.setenv("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
     check(command, COMMANDS[command].kills[0], seed=1, top=tmp_path)
