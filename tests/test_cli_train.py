@@ -85,6 +85,13 @@ def test_a_file_gives_defaults_and_flags_go_over_it(tmp_path):
         train_defaults(["bfs", "--config", str(file)])
 
 
+def test_the_proxy_is_small_whatever_the_variant():
+    settings = train_defaults(["--proxy", "--variant", "hint_relic"]).settings
+    assert (settings.model.hidden, settings.steps, max(settings.sizes)) == (32, 2500, 8)
+    assert settings.model.reversal
+    assert settings.objective.contrastive == 1.0
+
+
 def test_sparkline():
     assert sparkline([0.0, 0.5, 1.0, -1.0]) == "▁▅█"
     assert len(sparkline([1.0] * 500)) == 40

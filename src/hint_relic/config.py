@@ -31,6 +31,17 @@ class Feedback(StrEnum):
     HARD_ON_EVAL = "hard_on_eval"  # soft in training, hard in evaluation
 
 
+class EdgePointers(StrEnum):
+    """How a hint that points from an edge (i, j) at a node k is encoded.
+
+    The reference averages over i and over j, which tells every (j, k) and (i, k) how often k is
+    pointed at, and (i, j) nothing about where it points.
+    """
+
+    AVERAGED = "averaged"
+    LOCATED = "located"  # and, at (i, j), the position of k
+
+
 @dataclass(frozen=True)
 class ModelConfig:
     """The network. The defaults are Triplet-GMPNN, as Ibarz et al. (2022) train it.
@@ -48,6 +59,7 @@ class ModelConfig:
     hints: Hints = Hints.FEEDBACK
     feedback: Feedback = Feedback.SOFT
     reversal: bool = False
+    edge_pointers: EdgePointers = EdgePointers.AVERAGED
 
 
 class StopGradient(StrEnum):
@@ -160,6 +172,7 @@ class TrainConfig:
     sizes: the training sizes, one for each update in turn; padding: the room their arrays get.
     validation_samples: fresh samples of the largest size; 0 takes the benchmark's number.
     validation_sizes: further sizes to report scores at; they choose nothing.
+    choose_at: the size whose score chooses the best weights; 0: the largest training size.
     test_every: how often to report the score on the test split; it chooses nothing. 0: never.
     """
 
@@ -176,6 +189,7 @@ class TrainConfig:
     checkpoint_every: int = 500
     validation_samples: int = 0
     validation_sizes: tuple[int, ...] = ()
+    choose_at: int = 0
     test_every: int = 0
     keep_static_hints: bool = False
     model: ModelConfig = field(default_factory=ModelConfig)
@@ -186,6 +200,12 @@ class TrainConfig:
     @property
     def seed_list(self) -> list[int]:
         return list(range(self.first_seed, self.first_seed + self.seeds))
+
+    @property
+    def reported_sizes(self) -> list[int]:
+        """All sizes besides the largest that are scored in validation."""
+        chosen_at = [self.choose_at] if self.choose_at else []
+        return list(dict.fromkeys([*self.validation_sizes, *chosen_at]))
 
     def check(self) -> None:
         """Refuse what could not be trained, before anything is started."""
@@ -199,7 +219,7 @@ class TrainConfig:
         ):
             if getattr(self, name) < 1:
                 raise UserError(f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("first_seed", "validation_samples", "test_every"):
+        for name in ("first_seed", "validation_samples", "test_every", "choose_at"):
             if getattr(self, name) < 0:
                 raise UserError(f"{name} must not be negative, it is {getattr(self, name)}")
         if max(self.steps, self.first_seed + self.seeds) > MOST:

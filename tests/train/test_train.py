@@ -165,7 +165,22 @@ def test_every_variant_has_settings(variant):
     config = preset(variant)
     config.check()
     assert config.variant == variant
-    assert config.objective.needs_views == ("relic" in variant or "views" in variant)
+    assert config.objective.needs_views == (
+        "relic" in variant or "views" in variant or variant == "best"
+    )
+
+
+def test_another_size_can_choose_the_best_weights(tmp_path):
+    config = replace(TINY, choose_at=6, validation_sizes=(5,), validate_every=1)
+    result = train(config, tmp_path / "run")
+    lines = (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()
+    seen = [r for r in map(json.loads, lines) if r["kind"] == "validation"]
+    for kind, name in (("plain", "best"), ("average", "best_average")):
+        scores = np.array([r[f"{kind}_6"] for r in seen])
+        np.testing.assert_allclose(result["validation"][name], scores.max(0), rtol=1e-6)
+        latest = len(scores) - np.argmax(scores[::-1], axis=0)
+        assert result["test"][name]["step"] == latest.tolist()
+        assert all(f"{kind}_5" in r for r in seen)
 
 
 def test_a_run_killed_while_it_wrote_its_first_file_can_start(tmp_path):

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from ..spec import Field, Kind, Location
-from .layers import Linear, Together
+from .layers import Linear, Together, product
 
 NEVER = -1e9  # the logit of a node that is padding
 
@@ -237,7 +237,7 @@ class Bundle:
         if self._edge.widths:
             out = self._edge.joint(features.channels)
             if features.edges is not None:
-                out = out + features.edges @ self._messages
+                out = out + product(features.edges, self._messages)
             edge = self._edge.split(out)
         graph = self._graph(features.graph)
         results = [iter(x) for x in (self._node(features.node), pooled, graph, edge)]

@@ -50,27 +50,32 @@ def is_edge_pointer(field: Field) -> bool:
 
 
 class Encoder(eqx.Module):
-    """The linear encoders of some fields. An edge pointer has two, all others one."""
+    """The linear encoders of some fields. An edge pointer has two or three, all others one."""
 
     linears: dict[str, tuple[Linear, ...]]
     fields: tuple[tuple[str, Field], ...] = eqx.field(static=True)
     hidden: int = eqx.field(static=True)
+    located: bool = eqx.field(static=True)
 
     @classmethod
-    def init(cls, rng: np.random.Generator, fields: Spec, hidden: int) -> Encoder:
+    def init(
+        cls, rng: np.random.Generator, fields: Spec, hidden: int, located: bool = False
+    ) -> Encoder:
         linears = {}
         for name, field in fields.items():
             # Scalar hints start small ("xavier on scalars").
             small = field.stage is Stage.HINT and field.kind is Kind.SCALAR
             stddev = hidden**-0.5 if small else None
             width = field.classes if field.kind is Kind.CATEGORICAL else 1
-            copies = 2 if is_edge_pointer(field) else 1
+            copies = 2 + located if is_edge_pointer(field) else 1
             linears[name] = tuple(
                 Linear.init(rng, width, hidden, stddev=stddev) for _ in range(copies)
             )
-        return cls(linears, tuple(fields.items()), hidden)
+        return cls(linears, tuple(fields.items()), hidden, located)
 
-    def channels(self, values: dict[str, Array], live: Bool[Array, " n"]) -> Channels:
+    def channels(
+        self, values: dict[str, Array], live: Bool[Array, " n"], positions: Float[Array, " n"]
+    ) -> Channels:
         """Stack dense values as channels, in the order of the encoders' rows."""
         n = live.shape[0]
         found: dict[Location, list[Array]] = {location: [] for location in Location}
@@ -83,6 +88,8 @@ class Encoder(eqx.Module):
                     jnp.einsum("i,ijk->jk", weight, value)[..., None],
                     jnp.einsum("j,ijk->ik", weight, value)[..., None],
                 ]
+                if self.located:
+                    found[Location.EDGE].append((value @ positions)[..., None])
             else:
                 wide = field.kind is Kind.CATEGORICAL
                 found[home(field)].append(value if wide else value[..., None])

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from ..config import Feedback, Hints, ModelConfig
+from ..config import EdgePointers, Feedback, Hints, ModelConfig
 from ..spec import POINTERS, Field, Kind, Location, Spec, Stage, of_stage
 from ..types import Batch, Problem
 from .decode import Bundle, Features, decoder_for
@@ -96,7 +96,12 @@ class Network(eqx.Module):
         edge_width = config.hidden * (2 if config.triplets else 1)
         return cls(
             inputs=Encoder.init(rng, of_stage(spec, Stage.INPUT), config.hidden),
-            hints=Encoder.init(rng, hints if config.hints == Hints.FEEDBACK else {}, config.hidden),
+            hints=Encoder.init(
+                rng,
+                hints if config.hints == Hints.FEEDBACK else {},
+                config.hidden,
+                located=config.edge_pointers == EdgePointers.LOCATED,
+            ),
             processor=processor.init(rng, config),
             decoders={
                 name: decoder_for(field).init(rng, field, config.hidden, edge_width)
@@ -209,12 +214,14 @@ class Executor:
         inputs = dense_all(of_stage(self.spec, Stage.INPUT), problem.inputs, nodes)
         fed = dict(self.network.hints.fields)
         start = dense_all(fed, problem.start, nodes)
-        given = Given(inputs, self.network.inputs.channels(inputs, live), live, problem.lengths)
+        channels = self.network.inputs.channels(inputs, live, inputs["pos"])
+        given = Given(inputs, channels, live, problem.lengths)
         return given, State(jnp.zeros((nodes, self.network.config.hidden)), start)
 
     def _process(self, given: Given, state: State) -> tuple[Array, Features]:
         """One round of the processor: the next hidden state, and what decoders read."""
-        known = join_channels(given.channels, self.network.hints.channels(state.hints, given.live))
+        hints = self.network.hints.channels(state.hints, given.live, given.inputs["pos"])
+        known = join_channels(given.channels, hints)
         node, graph = self.encoding.node(known.node), self.encoding.graph(known.graph)
         after, edges = self.network.processor(
             self.prepared,

@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from ..config import ModelConfig
-from .layers import LayerNorm, Linear, Together
+from .layers import LayerNorm, Linear, Together, product
 
 _NEVER = -1e6  # what the reference puts where there is no message
 _GATE_BIAS = -3.0
@@ -27,6 +27,7 @@ class Prepared(NamedTuple):
 
     node: Together
     edge: Together
+    triplets: Together  # over edges, too, but few and read on their own
     graph: Together
     received: Together
 
@@ -105,7 +106,6 @@ class Processor(eqx.Module):
     def prepare(self, edge: Linear) -> Prepared:
         """What can be done once per update, given the layer that encodes edges."""
         t, g = self.triplets, self.gate
-        over_edges = [self.edge, *(t.edge if t else ())]
         return Prepared(
             node=Together(
                 [
@@ -116,7 +116,10 @@ class Processor(eqx.Module):
                     *(t.node if t else ()),
                 ]
             ),
-            edge=Together([layer.after(edge) for layer in over_edges], constant=True),
+            edge=Together([self.edge.after(edge)], constant=True),
+            triplets=Together(
+                [layer.after(edge) for layer in (t.edge if t else ())], constant=True
+            ),
             graph=Together([self.graph, *([t.graph] if t else [])]),
             received=Together([self.update_message, *(g[1:2] if g else ())]),
         )
@@ -137,12 +140,12 @@ class Processor(eqx.Module):
         """
         z = jnp.concatenate([node, hidden], axis=-1)
         sender, receiver, kept, *more_node = prepared.node(z)
-        on_edge, *more_edge = prepared.edge(channels)
+        more_edge = prepared.triplets(channels)
         on_graph, *more_graph = prepared.graph(graph)
 
-        pairs = sender[:, None] + (receiver + on_graph) + on_edge  # (n, n, h)
+        pairs = sender[:, None] + (receiver + on_graph) + prepared.edge.joint(channels)  # (n, n, h)
         first, second = self.message
-        messages = jax.nn.relu(first(jax.nn.relu(pairs))) @ second.weight
+        messages = product(jax.nn.relu(first(jax.nn.relu(pairs))), second.weight)
         best = jnp.max(jnp.where(senders[..., None], messages, _NEVER), axis=0)  # (n, h)
         best = best + second.bias
         received, *more_received = prepared.received(best)

@@ -54,6 +54,9 @@ class Task:
     @classmethod
     def of(cls, config: TrainConfig) -> Task:
         protocol = Protocol.training(config.algorithm, keep_static_hints=config.keep_static_hints)
+        for size in config.reported_sizes:
+            if problem := protocol.algorithm.draws(size):
+                raise UserError(problem)
         spec = with_reversal(protocol.spec) if config.model.reversal else dict(protocol.spec)
         return cls(protocol, spec, protocol.contrasted if config.objective.contrastive else ())
 
@@ -103,7 +106,7 @@ def train(
     keep_compiled_programs()
     task = Task.of(config)
     stream_for(config, task).close()  # whatever can't be drawn is refused before anything is made
-    for size in config.validation_sizes:
+    for size in config.reported_sizes:
         check_request(task.protocol.algorithm, size, 1, 0, (), None)
     objective = objective or objective_for(config.objective, task.contrasted)
     with RunFolder(out, config, restart) as folder:
@@ -311,16 +314,19 @@ class _Run:
 
     def _validate(self, events, step: int, state: State) -> None:
         plain, average = self._both(state, self.validation)
+        record: dict[str, Any] = {"step": step, "kind": "validation"}
+        record |= {"plain": plain, "average": average}
+        for size in self.config.reported_sizes:
+            samples = max(32, len(self.validation.lengths) // 4)
+            batch = self.task.fresh(size, samples, VALIDATION_SEED + size)
+            record[f"plain_{size}"], record[f"average_{size}"] = self._both(state, batch)
+            if size == self.config.choose_at:
+                plain, average = record[f"plain_{size}"], record[f"average_{size}"]
         self.keep = Keep(
             state,
             better(self.keep.plain, state.weights, plain, step),
             better(self.keep.average, state.average, average, step),
         )
-        record = {"step": step, "kind": "validation", "plain": plain, "average": average}
-        for size in self.config.validation_sizes:
-            samples = max(32, len(self.validation.lengths) // 4)
-            batch = self.task.fresh(size, samples, VALIDATION_SEED + size)
-            record[f"plain_{size}"], record[f"average_{size}"] = self._both(state, batch)
         self._emit(events, record | {"elapsed_s": self._elapsed()})
 
     def _test(self, events, step: int, state: State) -> None:

@@ -24,7 +24,7 @@ from .update import Meter, State, update
 _GRAPHS = (
     "--xla_gpu_enable_command_buffer=FUSION,CUBLAS,CUBLASLT,CUSTOM_CALL,CUDNN,"
     "DYNAMIC_SLICE_FUSION,WHILE,CONDITIONAL --xla_gpu_graph_min_graph_size=1 "
-    "--xla_gpu_command_buffer_scheduling_mode=CONCURRENT"
+    "--xla_gpu_command_buffer_scheduling_mode=CONCURRENT --xla_gpu_dot_merger_threshold_mb=1"
 )
 
 
