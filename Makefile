@@ -6,9 +6,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 REFERENCE := .reference
+LOWEST := .lowest
+FUZZ := .fuzz
 PYTEST_WORKERS ?= 2
 
-.PHONY: demo test test-all lint types unit site goldens conformance bench-data bench-cold lock clean help
+.PHONY: demo test test-all test-lowest fuzz fuzz-guided lint types unit site goldens conformance bench-data bench-cold lock clean help
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -42,8 +44,31 @@ site: $(STAMP)  ## the documentation, in .site/html; a broken link fails
 unit: $(STAMP)
 	$(BIN)/pytest -n $(PYTEST_WORKERS) -m "not slow"
 
-test-all: lint types site  ## everything, the slow tests too
+test-all: lint types site test-lowest  ## everything: the slow tests, and the lowest versions
 	$(BIN)/pytest -n $(PYTEST_WORKERS)
+
+$(LOWEST)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(LOWEST)
+	$(PYTHON) -c 'import tomllib; [print(d.replace(">=", "==")) for d in \
+	  tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"]]' > $(LOWEST)/lowest.txt
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check -c $(LOWEST)/lowest.txt --group dev -e .
+	@touch $@
+
+test-lowest: $(LOWEST)/.ready  ## the quick tests with the lowest versions of the dependencies
+	$(LOWEST)/bin/python -m pytest -n $(PYTEST_WORKERS) -m "not slow"
+
+fuzz: $(STAMP)  ## a million bad inputs to everything that reads files (minutes)
+	PYTHONPATH=tests $(BIN)/python -m trust.fuzz --inputs 1000000
+
+$(FUZZ)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(FUZZ)
+	$(FUZZ)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(FUZZ)/bin/python -m pip install --quiet --disable-pip-version-check --group fuzz -e .
+	@touch $@
+
+fuzz-guided: $(FUZZ)/.ready  ## a million more, steered by coverage (atheris)
+	PYTHONPATH=tests $(FUZZ)/bin/python -m trust.guided --inputs 1000000
 
 $(REFERENCE)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(REFERENCE)
@@ -67,4 +92,4 @@ lock:  ## requirements.lock, with hashes and without hosts
 	uv pip compile --universal --generate-hashes --no-header --no-emit-index-url --group dev pyproject.toml -o requirements.lock
 
 clean:
-	rm -rf $(VENV) $(REFERENCE) .site .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(REFERENCE) $(LOWEST) $(FUZZ) .site .pytest_cache .mypy_cache .ruff_cache

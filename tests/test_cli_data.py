@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hint_relic import cli
+from hint_relic import cli, files
 from hint_relic.algorithms import ALGORITHMS
 from hint_relic.cli import main
 from hint_relic.data import dense, sample, show, split, trace
@@ -365,7 +365,7 @@ def test_a_folder_that_may_not_be_written(capsys, tmp_path, monkeypatch):
     def forbid(*_, **__):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(exporting.tempfile, "mkstemp", forbid)
+    monkeypatch.setattr(files, "_opened_alone", forbid)
     line = refused(capsys, "export", "bfs", "--size", "4", "--out", str(tmp_path / "x.npz"))
     assert "Permission denied; choose another folder" in line
 

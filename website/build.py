@@ -24,7 +24,11 @@ import api
 ROOT = Path(__file__).parents[1]
 CONFIG = ROOT / "website" / "zensical.toml"
 STYLE = ROOT / "website" / "style.css"
-ROOT_PAGES = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+ROOT_PAGES = {
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+    "SECURITY.md": "security.md",
+}
 UPWARD = re.compile(r"(?<=\]\()\.\./[^)#\s]+")  # the target of a Markdown link to a folder above
 BETWEEN_NUMBERS = re.compile(r"(?<=\d) ± (?=\d)")  # a score and its error stay on one line
 

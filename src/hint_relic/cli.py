@@ -26,8 +26,8 @@ from .cli_play import Play, play
 from .cli_report import Report, report
 from .cli_solve import Models, Pack, Solve, models, pack, solve
 from .cli_train import Evaluate, Train, evaluate, train, train_defaults
-from .errors import UserError, choose
-from .terminal import Flag, Whole, ask, console, explain, option, print_json, progress
+from .errors import UserError, choose, explain
+from .terminal import Flag, Whole, ask, console, option, print_json, progress
 
 if TYPE_CHECKING:
     from .types import Batch

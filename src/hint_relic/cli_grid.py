@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import threading
-import tomllib
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -104,17 +103,13 @@ def reproduce(options: Reproduce) -> None:
 
 def requested(options: Reproduce) -> list[TrainConfig] | None:
     """The cells that are asked for; None for those of the folder, whatever they are."""
+    from .cli_train import read_toml
     from .grid.plan import plan
 
     asked = (options.algorithms, options.variants, options.seeds, options.steps, options.config)
     if all(option is None for option in asked) and (options.out / "grid.json").exists():
         return None
-    settings: dict[str, Any] = {}
-    if options.config is not None:
-        try:
-            settings = tomllib.loads(options.config.read_text())
-        except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise UserError(f"can't read {options.config}: {error}") from error
+    settings = {} if options.config is None else read_toml(options.config)
     for name in ("seeds", "steps"):
         if getattr(options, name) is not None:
             settings[name] = getattr(options, name)
@@ -174,7 +169,7 @@ class Display:
 
             self.bar = Progress(
                 TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(),
-                console=Console(stderr=True), transient=True,
+                console=Console(stderr=True, markup=False, emoji=False), transient=True,
             )  # fmt: skip
             self.task = self.bar.add_task("", total=sum(c.config.steps for c in self.grid.cells))
             self.bar.start()
@@ -324,7 +319,6 @@ def aligned(title: str, columns: dict[str, list[str]]) -> Any:
 
 def print_failures(grid: Grid, cells: dict[Cell, Progress]) -> None:
     """What failed and why, and how to run it again."""
-    from rich.markup import escape
     from rich.table import Table
 
     failed = {cell: progress.error for cell, progress in cells.items() if progress.error}
@@ -334,7 +328,7 @@ def print_failures(grid: Grid, cells: dict[Cell, Progress]) -> None:
     for column in ("cell", "error"):
         table.add_column(column)
     for cell, error in failed.items():
-        table.add_row(cell.name, escape(error))
+        table.add_row(cell.name, error)
     console().print(table)
     print(f"run them again by `hint-relic reproduce --out {grid.path} --retry-failed`")
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +9,7 @@ from typing import Annotated
 import tyro
 
 from .errors import UserError
+from .files import write_atomically
 from .terminal import Flag, option, progress
 
 
@@ -52,23 +50,7 @@ def report(options: Report) -> None:
     if options.latex:
         texts[out.with_suffix(".tex")] = to_latex(findings)
     for file, text in texts.items():
-        write(file, text)
+        write_atomically(file, text.encode(errors="replace"))
     print(coverage(findings))
     for file in texts:
         print(file)
-
-
-def write(file: Path, text: str) -> None:
-    """Write aside, then rename: a page is whole or as it was before."""
-    try:
-        handle, aside = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name[:64]}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as opened:
-                opened.write(text)
-            os.chmod(aside, 0o644)
-            os.replace(aside, file)
-        finally:
-            with suppress(FileNotFoundError):  # it is gone where all went well
-                os.unlink(aside)
-    except OSError as error:
-        raise UserError(f"can't write {file}: {error.strerror}; choose another --out") from None

@@ -13,7 +13,10 @@ import tyro
 
 from .config import TrainConfig, from_dict, to_dict
 from .errors import UserError
+from .files import read_bounded
 from .terminal import Flag, Whole, console, option, print_json, progress
+
+MAX_TOML = 2**16  # bytes
 
 
 @dataclass(frozen=True)
@@ -37,10 +40,7 @@ def train_defaults(arguments: list[str]) -> Train:
     """What is not given on the command line: the variant's settings, under those of a file."""
     values: dict[str, Any] = {}
     if (file := _given(arguments, "--config")) is not None:
-        try:
-            values = tomllib.loads(Path(file).read_text())
-        except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise UserError(f"can't read {file}: {error}") from error
+        values = read_toml(Path(file))
     from .variants import PROXY, preset
     from .worker import merged
 
@@ -50,6 +50,18 @@ def train_defaults(arguments: list[str]) -> Train:
         base = merged(base, PROXY)
     settings = from_dict(TrainConfig, merged(base, {**values, "variant": variant}))
     return Train(name="", settings=settings)
+
+
+def read_toml(file: Path) -> dict[str, Any]:
+    """The settings of a config file."""
+    try:
+        return tomllib.loads(read_bounded(file, MAX_TOML, follow=True).decode())
+    except FileNotFoundError:
+        raise UserError(f"can't read {file}: there is no such file") from None
+    except RecursionError:
+        raise UserError(f"can't read {file}: it is nested too deeply") from None
+    except ValueError as error:
+        raise UserError(f"can't read {file}: {error}") from error
 
 
 def _given(arguments: list[str], flag: str) -> str | None:
@@ -91,7 +103,8 @@ class Reporter:
             self.bar = Progress(
                 TextColumn("{task.description}"), BarColumn(),
                 TextColumn("{task.completed}/{task.total}"), TextColumn("{task.fields[rate]}"),
-                TimeRemainingColumn(), console=Console(stderr=True), transient=True,
+                TimeRemainingColumn(), transient=True,
+                console=Console(stderr=True, markup=False, emoji=False),
             )  # fmt: skip
             self.task = self.bar.add_task("compiling", total=self.steps, rate="")
             self.bar.start()
@@ -160,7 +173,7 @@ def result_table(result: dict[str, Any]) -> Any:
         table.add_column(column, justify="left" if column == "weights" else "right")
     for name, part in result["test"].items():
         each = [f"{100 * sum(v) / len(v):.2f}" for v in part["outputs"].values()]
-        table.add_row(TITLES[name], *each, percent(part["mean"], part["stderr"]))
+        table.add_row(TITLES.get(name, name), *each, percent(part["mean"], part["stderr"]))
     paper = published(result["algorithm"], result["variant"])
     if paper:
         blank = [""] * len(outputs)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import types
 import typing
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from .errors import UserError, choose
+from .errors import UserError, choose, shown
+
+MOST = 2**31 - 1  # of seeds and updates, which a device counts in 32 bits
 
 
 class Hints(StrEnum):
@@ -218,10 +221,15 @@ class TrainConfig:
         ):
             if getattr(self, name) < 1:
                 raise UserError(f"{name} must be at least 1, not {getattr(self, name)}")
-        if self.first_seed < 0:
-            raise UserError(f"first_seed must not be negative, it is {self.first_seed}")
-        if self.choose_at < 0:
-            raise UserError(f"choose_at must not be negative, it is {self.choose_at}")
+        for name in ("first_seed", "validation_samples", "test_every", "choose_at"):
+            if getattr(self, name) < 0:
+                raise UserError(f"{name} must not be negative, it is {getattr(self, name)}")
+        if max(self.steps, self.first_seed + self.seeds) > MOST:
+            raise UserError(f"steps and seeds must not go beyond {MOST}")
+        for part in ("objective", "optimiser"):
+            for name, value in vars(getattr(self, part)).items():
+                if isinstance(value, float) and not 0.0 <= value < math.inf:
+                    raise UserError(f"{part}.{name} must be a number that is not negative")
         if self.model.hidden < 1:
             raise UserError(f"model.hidden must be at least 1, not {self.model.hidden}")
         if self.model.triplets < 0:
@@ -260,7 +268,7 @@ def from_dict(kind: type[C], values: Any, where: str = "") -> C:
     if not isinstance(values, dict):
         raise UserError(f"{where or 'the config'} must be an object of names and values")
     hints = typing.get_type_hints(kind)
-    known = {f.name for f in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    known = [f.name for f in dataclasses.fields(kind)]  # type: ignore[arg-type]
     given = {}
     for name, value in values.items():
         choose(f"option in {where or 'the config'}", name, known)
@@ -275,11 +283,11 @@ def _typed(kind: Any, value: Any, where: str) -> Any:
         return kind(choose(where, str(value), list(kind)))
     if isinstance(kind, types.GenericAlias):
         if not isinstance(value, (list, tuple)):
-            raise UserError(f"{where} must be a list, not {value!r}")
+            raise UserError(f"{where} must be a list, not {shown(value)}")
         (item, *_) = typing.get_args(kind)
         return tuple(_typed(item, v, where) for v in value)
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+    if kind is float and type(value) is int and abs(value) < 2**63:
         return float(value)
     if type(value) is not kind:
-        raise UserError(f"{where} must be a {kind.__name__}, not {value!r}")
+        raise UserError(f"{where} must be a {kind.__name__}, not {shown(value)}")
     return value

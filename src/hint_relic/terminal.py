@@ -98,7 +98,8 @@ def console() -> Console:
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 
-    return Screen() if sys.stdout.isatty() else Screen(width=WIDE)
+    width = None if sys.stdout.isatty() else WIDE
+    return Screen(width=width, markup=False, emoji=False)  # files and users write text only
 
 
 @contextlib.contextmanager
@@ -107,20 +108,12 @@ def progress() -> Iterator[Progress]:
     from rich.console import Console
     from rich.progress import Progress
 
-    with Progress(
-        console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()
-    ) as bar:
+    shown = sys.stderr.isatty()
+    bar = Progress(console=Console(stderr=True), transient=True, disable=not shown)
+    with bar if shown else contextlib.nullcontext():  # stopped, an older rich prints an empty line
         yield bar
 
 
 def print_json(data: Any) -> None:
     json.dump(data, sys.stdout, allow_nan=False)
     print()
-
-
-def explain(error: BaseException) -> str:
-    if isinstance(error, MemoryError):
-        return "this does not fit in memory; ask for a smaller size or fewer samples"
-    if isinstance(error, OSError):
-        return f"{error.strerror or error}" + (f": {error.filename}" if error.filename else "")
-    return str(error)

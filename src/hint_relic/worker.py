@@ -14,16 +14,17 @@ from pathlib import Path
 from typing import Any
 
 from .config import TrainConfig, from_dict, to_dict
-from .errors import UserError
+from .errors import UserError, explain
+from .files import read_json
 from .variants import preset
 
 
 def read_config(path: Path) -> TrainConfig:
     """A config file, on top of the settings of the variant that it names."""
     try:
-        values = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise UserError(f"can't read {path}: {error}") from error
+        values = read_json(path, follow=True)
+    except FileNotFoundError:
+        raise UserError(f"can't read {path}: there is no such file") from None
     if not isinstance(values, dict):
         raise UserError(f"{path} must hold an object of names and values")
     base = to_dict(preset(str(values.get("variant", "baseline"))))
@@ -55,8 +56,8 @@ def main(argv: list[str] | None = None) -> int:
         from .train.loop import train
 
         say(train(config, options.out, restart=options.restart, report=say))
-    except UserError as error:
-        print(f"hint-relic: error: {error}", file=sys.stderr)
+    except (UserError, MemoryError, OSError) as error:
+        print(f"hint-relic: error: {explain(error)}", file=sys.stderr)
         return 2
     return 0
 

@@ -76,6 +76,41 @@ def test_what_is_no_grid_is_refused(tmp_path, content, message):
         Grid.open(tmp_path)
 
 
+@pytest.mark.parametrize("name", ["../../x", "/etc", "", "a/b", ".", 3, None])
+@pytest.mark.parametrize("key", ["algorithm", "variant"])
+def test_no_name_in_a_grid_leads_out_of_it(tmp_path, key, name):
+    fabricated(tmp_path, "bfs-baseline")
+    values = json.loads((tmp_path / "grid.json").read_text())
+    values["cells"][0][key] = name
+    if key == "variant":
+        settings = values["variants"].pop("baseline")
+        values["variants"][str(name)] = settings | {"variant": name}
+    (tmp_path / "grid.json").write_text(json.dumps(values))
+    with pytest.raises(UserError, match=r"damaged|must be a str"):
+        Grid.open(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["cells", "logs", "cells/bfs-baseline", "logs/bfs-baseline.log"])
+def test_no_link_in_a_grid_leads_out_of_it(tmp_path, name):
+    fabricated(tmp_path / "grid", "bfs-baseline")
+    link = tmp_path / "grid" / name
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(tmp_path / "mine")
+    with pytest.raises(UserError, match="is a link"):
+        Grid.open(tmp_path / "grid")
+
+
+def test_what_is_odd_in_a_cell_is_passed_over(tmp_path):
+    (cell,) = fabricated(tmp_path, "bfs-baseline").cells
+    cell.folder.mkdir(parents=True)
+    (cell.folder / "result.json").write_text('{"steps": 1e400, "test": []}')
+    (cell.folder / "metrics.jsonl").write_text('[]\n{"step": 7, "elapsed_s": "x"}\n{"step": []}\n')
+    progress = cell.progress()
+    assert (progress.state, progress.step, progress.time_s) == (State.WAITING, 7, 0.0)
+    (cell.folder / "error.json").write_text('{"other": 1}')
+    assert cell.progress().error == "error.json does not say why"
+
+
 def test_another_grid_or_version_is_refused(tmp_path):
     grid = fabricated(tmp_path, "bfs-baseline", "bfs-no_hints")
     configs = [cell.config for cell in grid.cells]

@@ -8,15 +8,14 @@ largest array. The same request gives the same bytes.
 from __future__ import annotations
 
 import os
-import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .. import files
 from ..errors import UserError
 from ..types import Batch
 from .splits import dense
@@ -63,24 +62,7 @@ def write(path: str | Path, arrays: Iterable[Named]) -> None:
 
 def write_whole(path: str | Path, fill: Callable[[Any], None]) -> None:
     """Let `fill` write a file: aside, in the same folder, then renamed when on disk."""
-    target = check_path(path)
-    try:
-        handle, aside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:64]}.")
-    except OSError as error:
-        raise UserError(f"can't write {path}: {error.strerror}; choose another folder") from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            fill(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(aside, 0o666 & ~_umask())  # mkstemp's own are private
-        os.replace(aside, target)
-    except OSError as error:
-        raise UserError(f"can't write {path}: {error.strerror}; nothing was written") from None
-    finally:
-        with suppress(FileNotFoundError):  # it is gone where all went well
-            os.unlink(aside)
-    _sync_folder(target.parent)
+    files.write_whole(check_path(path), fill)
 
 
 def _write_npz(file, arrays: Iterable[Named]) -> None:
@@ -88,19 +70,3 @@ def _write_npz(file, arrays: Iterable[Named]) -> None:
         for name, array in arrays:
             with archive.open(f"{name}.npy", "w", force_zip64=True) as out:  # dated 1980
                 np.lib.format.write_array(out, np.ascontiguousarray(array), allow_pickle=False)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def _sync_folder(folder: Path) -> None:
-    """Let the rename survive a crash, where folders can be synced."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

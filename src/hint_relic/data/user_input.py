@@ -5,13 +5,13 @@ What an input looks like for which algorithm is in `forms.py`.
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
 from ..algorithms import Algorithm, execute, get
 from ..errors import UserError
+from ..files import decode_json
 from ..spec import Stage, of_stage
 from ..types import Trace
 from .forms import FORMS, WrongFormError
@@ -69,16 +69,4 @@ def read(path: str) -> Any:
 
 def decode(text: str, source: str) -> Any:
     """The value of some JSON text."""
-    try:
-        return json.loads(text, object_pairs_hook=_unique)
-    except ValueError as error:
-        raise UserError(f"{source} is not valid JSON: {error}") from None
-    except RecursionError:
-        raise UserError(f"{source} is nested too deeply to be an input") from None
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        raise UserError("a key appears twice in one JSON object; keep one of them")
-    return fields
+    return decode_json(text, source)

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..memory import needs_room
 from ..model.network import Network
 from ..spec import Spec
 from ..types import Batch
@@ -75,10 +76,12 @@ def evaluate(networks: Network, spec: Spec, batch: Batch, *, hints: bool = False
     """The scores of each network of the stack, in its order."""
     nodes = batch.inputs["pos"].shape[1]
     size = min(max(1, PAIRS // nodes**2), len(batch.lengths))
-    pieces = [
-        _count(networks, piece, hints, nodes <= SIDE_BY_SIDE) for piece in chunks(batch, size)
-    ]
-    outputs, steps = jax.tree.map(lambda *xs: np.sum(xs, axis=0), *jax.device_get(pieces))
+    with needs_room(f"scoring {size} samples of {nodes} nodes at a time", "the size"):
+        pieces = [
+            _count(networks, piece, hints, nodes <= SIDE_BY_SIDE) for piece in chunks(batch, size)
+        ]
+        found = jax.device_get(pieces)
+    outputs, steps = jax.tree.map(lambda *xs: np.sum(xs, axis=0), *found)
     seeds = len(next(iter(outputs.values())).a)
     return [
         _scores(spec, batch, *jax.tree.map(operator.itemgetter(i), (outputs, steps)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 
 from ..config import TrainConfig, from_dict
 from ..errors import UserError, choose
+from ..files import read_json
 from ..model.flat import Layout
 from ..model.network import Network
 from ..train import checkpoint
@@ -40,14 +40,23 @@ def read_config(folder: Path) -> TrainConfig:
     """The config of a run folder."""
     file = folder / "config.json"
     try:
-        values = json.loads(file.read_text())
+        values = read_json(file)
     except FileNotFoundError:
         raise UserError(f"{folder} is not a run folder: it has no config.json") from None
-    except (OSError, ValueError) as error:
-        raise UserError(f"can't read {file}: {error}") from error
     if not isinstance(values, dict) or values.pop("format", None) != 1:
         raise UserError(f"{file} was written by another version of hint-relic")
-    return from_dict(TrainConfig, values)
+    config = from_dict(TrainConfig, values)
+    config.check()
+    return config
+
+
+def check_fits(config: TrainConfig, arrays: dict[str, np.ndarray], file: Path) -> None:
+    """Refuse a config of networks larger than its weights, before memory is taken for them."""
+    if not all(np.isfinite(a).all() for a in arrays.values() if a.dtype.kind == "f"):
+        raise UserError(f"{file} holds weights that are no numbers")
+    hidden, triplets = config.model.hidden, config.model.triplets
+    if config.seeds * hidden * max(8 * hidden, triplets) > sum(a.size for a in arrays.values()):
+        raise UserError(f"{file} does not fit its config.json: that is of larger networks")
 
 
 def load(folder: Path, weights: str = "best") -> Trained:
@@ -58,6 +67,7 @@ def load(folder: Path, weights: str = "best") -> Trained:
     if not file.exists():
         raise UserError(f"{folder} has no finished run yet: run its train command again to go on")
     arrays, _ = checkpoint.read(file)
+    check_fits(config, arrays, file)
     task = Task.of(config)
     layout, _ = initial(config, task)
     kind = "plain" if weights == "best" else "average"
@@ -65,8 +75,8 @@ def load(folder: Path, weights: str = "best") -> Trained:
     for seed in range(config.seeds):
         try:
             parts = [np.ravel(arrays[f"{kind}/{name}"][seed]) for name in layout.names]
-        except (KeyError, IndexError) as error:
-            raise UserError(f"{file} does not fit {folder / 'config.json'}: {error}") from error
+        except (KeyError, IndexError):
+            raise UserError(f"{file} does not fit {folder / 'config.json'}") from None
         vectors.append(_checked(np.concatenate(parts), layout, file))
     networks = jax.vmap(layout.unflatten)(jnp.asarray(np.stack(vectors)))
     return Trained(config, task, networks)

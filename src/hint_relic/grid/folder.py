@@ -6,25 +6,30 @@ cells/NAME/        the run folder of a cell (`train/folder.py`), NAME being ALGO
 logs/NAME.log      what the process of a cell printed
 .lock              held by the runner
 
-Reading it takes only small files and ends of files, and no JAX.
+Reading it takes only small files and ends of files, and no JAX. It may be somebody else's: what
+is odd in it is passed over or refused, and no name in it leads out of it.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from ..config import TrainConfig, from_dict, to_dict
-from ..errors import UserError, choose
-from ..files import held, is_leftover, tail, write_atomically
+from ..errors import UserError, choose, shown
+from ..files import held, is_leftover, read_json, tail, write_atomically
 
 FORMAT = 1
 TAIL = 1 << 14  # bytes of metrics that hold the last records
+MAX_GRID = 1 << 20  # bytes of a grid.json
+LONGEST = 2000  # characters of an error that are shown
+NAME = re.compile(r"\w[\w.+-]{0,99}")  # of what becomes part of a path
 
 
 class State(StrEnum):
@@ -67,7 +72,8 @@ class Cell:
     def result(self) -> dict[str, Any] | None:
         """The finished result, if there is one."""
         found = _read(self.folder / "result.json")
-        return found if found is not None and found["steps"] >= self.config.steps else None
+        finished = _is_result(found) and found["steps"] >= self.config.steps
+        return found if finished else None
 
     def progress(self) -> Progress:
         if (result := self.result()) is not None:
@@ -76,7 +82,8 @@ class Cell:
         if held(self.folder):
             return Progress(State.RUNNING, step, time_s, rate)
         if (error := _read(self.folder / "error.json")) is not None:
-            return Progress(State.FAILED, step, time_s, rate, error=error["message"])
+            message = str(error.get("message", "error.json does not say why"))
+            return Progress(State.FAILED, step, time_s, rate, error=message[:LONGEST])
         return Progress(State.WAITING, step, time_s, rate)
 
     def _last_reports(self) -> tuple[int, float, float | None]:
@@ -85,11 +92,13 @@ class Cell:
         for line in tail(self.folder / "metrics.jsonl", TAIL).splitlines():
             try:
                 record = json.loads(line)
-            except ValueError:  # being written just now
+            except (ValueError, RecursionError):  # being written just now
                 continue
-            step = record["step"]
-            time_s = record.get("elapsed_s", time_s)
-            rate = record.get("updates_per_s", rate)
+            if not isinstance(record, dict) or type(record.get("step")) is not int:
+                continue
+            step = min(max(record["step"], 0), self.config.steps)
+            time_s = record["elapsed_s"] if _is_sensible(record.get("elapsed_s")) else time_s
+            rate = record["updates_per_s"] if _is_sensible(record.get("updates_per_s")) else rate
         return step, time_s, rate
 
     def fail(self, message: str, traceback: str) -> None:
@@ -124,20 +133,39 @@ class Grid:
                 f"`hint-relic reproduce --out {path}` makes one"
             )
         try:
-            values = json.loads(file.read_text())
+            values = read_json(file, MAX_GRID)
+        except (OSError, UserError) as error:
+            raise UserError(f"{file} is damaged ({error}); choose another --out") from error
+        try:
+            version = _name(values["version"])
             if values["format"] != FORMAT:
                 raise UserError(
-                    f"{file} has format {values['format']}, this version reads {FORMAT}: "
-                    f"use version {values['version']}, or another folder"
+                    f"{file} has format {shown(values['format'])}, this version reads {FORMAT}: "
+                    f"use version {version}, or another folder"
                 )
             settings = {v: from_dict(TrainConfig, s) for v, s in values["variants"].items()}
             configs = [
                 replace(settings[cell["variant"]], algorithm=cell["algorithm"])
                 for cell in values["cells"]
             ]
-            return cls(path, values["version"], tuple(values["command"]), _cells(path, configs))
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise UserError(f"{file} is damaged ({error!r}); choose another --out") from error
+            for config in configs:
+                _name(config.algorithm)
+                _name(config.variant)
+            command = tuple(map(_text, values["command"]))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise UserError(f"{file} is damaged ({shown(error)}); choose another --out") from error
+        for config in configs:
+            config.check()
+        grid = cls(path, version, command, _cells(path, configs))
+        grid._refuse_links()
+        return grid
+
+    def _refuse_links(self) -> None:
+        """In somebody else's folder, a link could lead to any folder or file of yours."""
+        places = [self.path / "cells", self.path / "logs"]
+        for item in (*places, *(c.folder for c in self.cells), *map(self.log, self.cells)):
+            if item.is_symlink():
+                raise UserError(f"{item} is a link; put what it leads to there")
 
     @classmethod
     def make(
@@ -225,8 +253,38 @@ def _json(value: Any) -> bytes:
 
 
 def _read(file: Path) -> dict[str, Any] | None:
-    """A small JSON file; None if there is none, or none that can be read."""
+    """A JSON object in a file; None if there is none, or none that can be read."""
     try:
-        return json.loads(file.read_bytes())
-    except (OSError, ValueError):
+        found = read_json(file)
+    except (OSError, UserError):
         return None
+    return found if isinstance(found, dict) else None
+
+
+def _is_result(found: Any) -> TypeGuard[dict[str, Any]]:
+    """Whether a result holds at least what is shown of it here."""
+    try:
+        best = found["test"]["best"]
+        scores = [best["mean"], best["stderr"] or 0.0]
+        times = [found["time"]["total_s"]]
+        return type(found["steps"]) is int and all(map(_is_sensible, scores + times))
+    except (KeyError, TypeError):
+        return False
+
+
+def _is_sensible(value: Any) -> bool:
+    """Whether it is a number that can be shown, added up and divided by, unless it is zero."""
+    return type(value) in (int, float) and (value == 0 or 1e-6 < value < 1e12)
+
+
+def _name(value: Any) -> str:
+    """A name that may be part of a path."""
+    if not isinstance(value, str) or not NAME.fullmatch(value):
+        raise ValueError(f"{shown(value)} is no name")
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{shown(value)} is no text")
+    return value

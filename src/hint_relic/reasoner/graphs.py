@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.forms import LARGEST, MAX_NODES
-from ..errors import UserError
+from ..errors import UserError, shown
 
 
 class Named(NamedTuple):
@@ -57,7 +57,9 @@ def has_names(value: dict[str, Any]) -> bool:
 def from_names(value: dict[str, Any]) -> Named:
     """An object with `edges` between names; `nodes` lists the names, or they are as they come."""
     if unknown := sorted(set(map(str, value)) - {"nodes", "edges", "directed", "source"}):
-        raise UserError(f"unknown key {unknown[0]!r}; a graph of names has nodes, edges, source")
+        raise UserError(
+            f"unknown key {shown(unknown[0])}; a graph of names has nodes, edges, source"
+        )
     edges = value.get("edges", [])
     if not isinstance(edges, list | tuple):
         raise UserError("edges must be a list of [from, to] or [from, to, weight]")
@@ -94,17 +96,19 @@ def numbered(nodes: list[Any], edges: Iterable[Edge], directed: bool | None, sou
     if len(nodes) > MAX_NODES:
         raise UserError(f"at most {MAX_NODES} nodes are allowed, not {len(nodes)}")
     if odd := [node for node in nodes if not isinstance(node, Hashable)]:
-        raise UserError(f"a node must have a name or a number, not {odd[0]!r}")
+        raise UserError(f"a node must have a name or a number, not {shown(odd[0])}")
     place = {node: i for i, node in enumerate(nodes)}
     if len(place) < len(nodes):
         twice = next(node for i, node in enumerate(nodes) if place[node] != i)
-        raise UserError(f"node {twice!r} is listed twice; keep one")
+        raise UserError(f"node {shown(twice)} is listed twice; keep one")
 
     known = [(_place(place, u), _place(place, v), w) for u, v, w in edges]
     with_weight = sum(w is not None for _, _, w in known)
     if 0 < with_weight < len(known):
         u, v, _ = next(edge for edge in known if edge[2] is None)
-        raise UserError(f"the edge from {nodes[u]!r} to {nodes[v]!r} has no weight, others do")
+        raise UserError(
+            f"the edge from {shown(nodes[u])} to {shown(nodes[v])} has no weight, others do"
+        )
     value: dict[str, Any] = {"nodes": len(nodes)}
     value["edges"] = [[u, v] if w is None else [u, v, _weight(nodes, u, v, w)] for u, v, w in known]
     if not known:  # no edge can say so in a list of edges
@@ -127,15 +131,17 @@ def _place(place: dict[Any, int], node: Any) -> int:
     if isinstance(node, Hashable) and node in place:
         return place[node]
     near = difflib.get_close_matches(str(node), [str(name) for name in place], n=1)
-    raise UserError(f"unknown node {node!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+    raise UserError(
+        f"unknown node {shown(node)}" + (f"; did you mean {shown(near[0])}?" if near else "")
+    )
 
 
 def _weight(nodes: list[Any], u: int, v: int, weight: Any) -> float:
     plain = isinstance(weight, int | float | np.integer | np.floating)
     if isinstance(weight, bool) or not plain or not -LARGEST <= weight <= LARGEST:
+        ends = f"{shown(nodes[u])} to {shown(nodes[v])}"
         raise UserError(
-            f"the weight of the edge from {nodes[u]!r} to {nodes[v]!r} must be a finite number, "
-            f"not {weight!r}"
+            f"the weight of the edge from {ends} must be a finite number, not {shown(weight)}"
         )
     return float(weight)
 

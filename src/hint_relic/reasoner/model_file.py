@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import json
 import math
+import re
+import stat
 import struct
 from dataclasses import dataclass
 from functools import cached_property
@@ -96,7 +98,7 @@ def read(
     card = _facts(path, header)
     design = Design(from_dict(TrainConfig, card["config"]), processor)
     _check(path, header, design)
-    arrays, _ = checkpoint.read(path)
+    arrays, _ = checkpoint.read(path, follow=True)
     if not all(np.isfinite(array).all() for array in arrays.values()):
         raise UserError(f"{path} is damaged: it holds weights that are no numbers")
     return design, arrays, card
@@ -105,7 +107,10 @@ def read(
 def _header(path: Path) -> dict[str, Any]:
     """The JSON at the beginning of a safetensors file, its length bounded."""
     try:
-        size = path.stat().st_size
+        about = path.stat()
+        size = about.st_size
+        if not stat.S_ISREG(about.st_mode):
+            raise UserError(f"{path} is not a trained reasoner (it is not a plain file)")
         if size > MAX_FILE:
             raise UserError(f"{path} is larger than {MAX_FILE >> 20} MB, which no reasoner is")
         with open(path, "rb") as file:
@@ -131,6 +136,12 @@ def _facts(path: Path, header: dict[str, Any]) -> dict[str, Any]:
         raise UserError(f"{path} is not a trained reasoner (it has no card)")
     if card["format"] != FORMAT or not isinstance(card.get("config"), dict):
         raise UserError(f"{path} was written by another version of hint-relic")
+    scores = card.get("scores", {})
+    if not isinstance(scores, dict) or not all(map(re.compile("[0-9]{1,6}").fullmatch, scores)):
+        raise UserError(f"{path} is not a trained reasoner (its scores are of no sizes)")
+    known = [score for score in [*scores.values(), card.get("test_split")] if score is not None]
+    if not all(type(score) in (int, float) and 0 <= score <= 1 for score in known):
+        raise UserError(f"{path} is not a trained reasoner (its scores are no numbers)")
     return card
 
 

@@ -15,6 +15,7 @@ from ..data.shape import single_precision, trim, with_nodes
 from ..data.splits import alone, first_trace
 from ..data.user_input import arguments
 from ..errors import UserError, choose
+from ..memory import needs_room
 from ..model.network import Network
 from ..model.process import Processor
 from ..spec import Field, Kind, Stage, of_stage
@@ -196,7 +197,8 @@ class Reasoner:
             for at in range(0, len(members), together):
                 part = members[at : at + together]
                 problems = _stacked([prepared[i].problem for i in part])
-                runs = predict(self.network, problems, report)
+                with needs_room(f"{len(part)} inputs of {room} nodes", "the size"):
+                    runs = predict(self.network, problems, report)
                 found |= {i: self._read(prepared[i], run) for i, run in zip(part, runs)}
         return [found[i] for i in range(len(prepared))]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,13 @@ import numpy as np
 
 from ..config import TrainConfig
 from ..errors import UserError, choose
-from ..evaluate.run import read_config
+from ..evaluate.run import check_fits, read_config
+from ..files import decode_json, read_bounded, read_json
 from ..model.flat import Layout
 from ..model.network import Network
 from ..model.process import Processor
 from ..train import checkpoint
+from ..train.folder import MAX_METRICS
 from ..train.loop import Task
 from .model_file import Design
 
@@ -51,21 +52,33 @@ def read_run(folder: Path, kind: str | None = None, processor: Any = Processor) 
         raise UserError(f"{folder} kept no average of its weights; ask for {kind.split('_')[0]}")
     if not (folder / "result.json").exists():
         raise UserError(f"{folder} has no finished run yet: run its train command again to go on")
-    result = json.loads((folder / "result.json").read_text())
+    result = read_json(folder / "result.json")
+    file = folder / ("best.safetensors" if kind.startswith("best") else "last.safetensors")
+    arrays, facts = checkpoint.read(file)
+    check_fits(config, arrays, file)
     design = Design(config, processor)
-    average = "average" in kind
-    if kind.startswith("best"):
-        arrays, facts = checkpoint.read(folder / "best.safetensors")
-        stored = "average" if average else "plain"
-        found = [_named(folder, arrays, stored, i, design) for i in range(config.seeds)]
-        scores, steps = result["validation"][kind], facts[f"{stored}_step"]
-    else:
-        arrays, _ = checkpoint.read(folder / "last.safetensors")
-        stored = ".state.average" if average else ".state.weights"
-        found = _from_vectors(folder, design, arrays[stored])
-        scores = _last_validation(folder)["average" if average else "plain"]
-        steps = [result["steps"]] * config.seeds
+    try:
+        found, scores, steps = _weights(folder, kind, design, arrays, facts, result)
+        scores = [float(score) for score in scores]
+        if not len(scores) == len(steps) == config.seeds:
+            raise ValueError
+    except (KeyError, TypeError, ValueError):
+        raise UserError(f"the files in {folder} do not fit each other: is it damaged?") from None
     return Trained(config, design, kind, found, scores, steps, result)
+
+
+def _weights(
+    folder: Path, kind: str, design: Design, arrays: dict[str, np.ndarray], facts: Any, result: Any
+) -> tuple[list[dict[str, np.ndarray]], list[float], list[int]]:
+    """(arrays by name, score on validation, step), by seed."""
+    seeds = range(design.config.seeds)
+    stored = "average" if "average" in kind else "plain"
+    if kind.startswith("best"):
+        found = [_named(folder, arrays, stored, i, design) for i in seeds]
+        return found, result["validation"][kind], facts[f"{stored}_step"]
+    vectors = arrays[".state.average" if stored == "average" else ".state.weights"]
+    found = _from_vectors(folder, design, vectors)
+    return found, _last_validation(folder)[stored], [result["steps"] for _ in seeds]
 
 
 def _named(folder: Path, arrays, stored: str, seed: int, design: Design) -> dict[str, np.ndarray]:
@@ -89,8 +102,10 @@ def _from_vectors(folder: Path, design: Design, vectors: np.ndarray) -> list[dic
 
 
 def _last_validation(folder: Path) -> dict[str, Any]:
-    lines = (folder / "metrics.jsonl").read_text().splitlines()
-    records = [r for r in map(json.loads, lines) if r["kind"] == "validation"]
-    if not records:
-        raise UserError(f"{folder} has no validation scores to choose a seed by")
-    return records[-1]
+    file = folder / "metrics.jsonl"
+    lines = read_bounded(file, MAX_METRICS).splitlines() if file.exists() else []
+    for line in reversed(lines):
+        record = decode_json(line, f"a line of {file}")
+        if isinstance(record, dict) and record.get("kind") == "validation":
+            return record
+    raise UserError(f"{folder} has no validation scores to choose a seed by")

@@ -7,7 +7,11 @@ import sys
 from pathlib import Path
 from typing import Any, TypeGuard
 
+from ..errors import UserError
+from ..files import MAX_JSON, read_bounded
+
 DEEPEST = 16
+MAX_METRICS = 2**28  # bytes
 LARGEST = sys.float_info.max
 MOST = 2**53  # of whole numbers: beyond it, drawing would round them
 
@@ -19,10 +23,10 @@ class UnreadableError(Exception):
 def load(file: Path, kind: type = dict) -> Any:
     """A JSON file of the kind expected; None where there is none."""
     try:
-        value = json.loads(file.read_bytes())
+        value = json.loads(read_bounded(file, MAX_JSON))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, RecursionError) as error:
+    except (UserError, ValueError, RecursionError) as error:
         raise UnreadableError(f"{file.name} can't be read: {_told(error)}") from None
     if not isinstance(value, kind) or _deeper(value, DEEPEST):
         raise UnreadableError(f"{file.name} does not hold a plain object")
@@ -35,10 +39,10 @@ def load_lines(file: Path, skip: bytes) -> tuple[list[dict[str, Any]], int]:
     Lines that hold `skip` are not even read, but for the last.
     """
     try:
-        lines = file.read_bytes().splitlines()
+        lines = read_bounded(file, MAX_METRICS).splitlines()
     except FileNotFoundError:
         return [], 0
-    except OSError as error:
+    except UserError as error:
         raise UnreadableError(f"{file.name} can't be read: {_told(error)}") from None
     records, odd = [], 0
     for line in lines:
@@ -56,8 +60,8 @@ def load_lines(file: Path, skip: bytes) -> tuple[list[dict[str, Any]], int]:
 
 
 def _told(error: Exception) -> str:
-    if isinstance(error, OSError):
-        return error.strerror or type(error).__name__
+    if isinstance(error, UserError):
+        return str(error).rpartition(": ")[2]  # without the path: it is of this machine
     return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 

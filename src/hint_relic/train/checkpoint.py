@@ -19,9 +19,10 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from ..errors import UserError
-from ..files import write_atomically
+from ..files import decode_json, read_bounded, write_atomically
 
 DIGEST = "sha256"
+MAX_FILE = 2**33  # bytes: hundreds of seeds of the full size
 
 
 def names(tree: Any) -> list[str]:
@@ -60,23 +61,38 @@ def from_arrays(like: Any, arrays: dict[str, np.ndarray], source: Path) -> Any:
     return jax.tree.unflatten(jax.tree.structure(like), leaves)
 
 
-def write(path: Path, tree: Any, facts: dict[str, Any]) -> None:
-    """Write a tree and some JSON facts about it."""
+def write(path: Path, tree: Any, facts: dict[str, Any], keep: Path | None = None) -> None:
+    """Write a tree and some JSON facts about it. keep: where the file it replaces goes."""
     arrays = to_arrays(tree)
     metadata = {"facts": json.dumps(facts), DIGEST: digest(arrays)}
-    write_atomically(path, save(arrays, metadata))
+    write_atomically(path, save(arrays, metadata), keep)
 
 
-def read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """(arrays by name, facts). An error if the file is damaged, saying so."""
+def read(path: Path, *, follow: bool = False) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """(arrays by name, facts). An error if the file is damaged, saying so.
+
+    The header is checked (by safetensors) before an array is made: none can lie outside the
+    file or take more memory than it. follow: whether it may be a link.
+    """
     try:
-        content = path.read_bytes()
+        content = read_bounded(path, MAX_FILE, follow=follow)
         arrays = load(content)
         (size,) = struct.unpack("<Q", content[:8])
-        metadata = json.loads(content[8 : 8 + size])["__metadata__"]
-        facts = json.loads(metadata["facts"])
-    except (OSError, SafetensorError, ValueError, KeyError, struct.error) as error:
+        metadata = decode_json(content[8 : 8 + size], "its header")["__metadata__"]
+        facts = decode_json(metadata["facts"], "what it says of itself")
+        if not isinstance(facts, dict):
+            raise ValueError("it says nothing of itself")
+    except UserError as error:
         raise UserError(f"{path} is damaged or not a checkpoint ({error})") from error
+    except (OSError, SafetensorError, ValueError, KeyError, TypeError, struct.error) as error:
+        raise UserError(f"{path} is damaged or not a checkpoint ({_told(error)})") from error
     if digest(arrays) != metadata.get(DIGEST):
         raise UserError(f"{path} is damaged: its content does not match its checksum")
     return arrays, facts
+
+
+def _told(error: Exception) -> str:
+    """In one line, and not at length: a name in the file may be as long as the file."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return " ".join(str(error).split())[:200]

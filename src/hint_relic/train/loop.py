@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import resource
-import signal
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -18,9 +17,10 @@ import numpy as np
 from ..config import Padding, TrainConfig
 from ..data import Protocol, Stream
 from ..data.shape import single_precision, trim
-from ..data.splits import SPLITS, split
+from ..data.splits import SPLITS, check_request, split
 from ..errors import UserError
 from ..evaluate.evaluate import Scores, evaluate
+from ..memory import needs_room
 from ..model.flat import Layout
 from ..model.network import Network
 from ..model.process import Processor
@@ -29,29 +29,15 @@ from ..objectives.objective import Objective, objective_for
 from ..spec import Field
 from ..types import Batch
 from . import checkpoint
-from .events import EventWriter
-from .folder import RunFolder, environment
+from .best import Best, Keep, better
+from .events import EventWriter, number, scalars
+from .folder import EVENTS, RunFolder, environment
 from .programs import Programs, keep_compiled_programs, use_graphs
+from .stop import TERMINATED, Pace, Terminate
 from .update import Meter, State, initial_state
 
 VALIDATION_SEED = 2**31 + 1
 MOST_VALIDATION_SAMPLES = 1024
-
-
-class Best(NamedTuple):
-    """The best weights on validation so far, of each seed; latest among equals."""
-
-    weights: Any  # (seeds, size)
-    score: Any  # (seeds,)
-    step: Any  # (seeds,)
-
-
-class Keep(NamedTuple):
-    """What a checkpoint holds."""
-
-    state: State
-    plain: Best
-    average: Best
 
 
 @dataclass(frozen=True)
@@ -68,9 +54,6 @@ class Task:
     @classmethod
     def of(cls, config: TrainConfig) -> Task:
         protocol = Protocol.training(config.algorithm, keep_static_hints=config.keep_static_hints)
-        for size in config.reported_sizes:
-            if problem := protocol.algorithm.draws(size):
-                raise UserError(problem)
         spec = with_reversal(protocol.spec) if config.model.reversal else dict(protocol.spec)
         return cls(protocol, spec, protocol.contrasted if config.objective.contrastive else ())
 
@@ -120,12 +103,20 @@ def train(
     keep_compiled_programs()
     task = Task.of(config)
     stream_for(config, task).close()  # whatever can't be drawn is refused before anything is made
+    for size in config.reported_sizes:
+        check_request(task.protocol.algorithm, size, 1, 0, (), None)
     objective = objective or objective_for(config.objective, task.contrasted)
     with RunFolder(out, config, restart) as folder:
         done = folder.result()
         if done is not None and done["steps"] >= config.steps:
             return done
-        return _Run(config, task, folder, objective, processor, report).go()
+        nodes = task.protocol.algorithm.nodes(max(task.protocol.sizes(config.sizes)))
+        updates = (
+            f"updates of {config.seeds} networks (hidden {config.model.hidden}) on "
+            f"{config.batch_size} samples of up to {nodes} nodes each"
+        )
+        with needs_room(updates, "--batch-size, --seeds or --model.hidden"):
+            return _Run(config, task, folder, objective, processor, report).go()
 
 
 def stream_for(config: TrainConfig, task: Task, start: int = 0) -> Stream:
@@ -155,23 +146,34 @@ class _Run:
         self.keep = Keep(
             state, Best(state.weights, worst, never), Best(state.average, worst, never)
         )
-        self.elapsed_before = 0.0
+        self.elapsed_before, self.metered = 0.0, None
         if restored := folder.restore(self.keep):
             self.keep, facts, warnings = restored
-            self.elapsed_before = facts["elapsed_s"]
+            self.elapsed_before, self.metered = number(facts.get("elapsed_s")), facts.get("meter")
             for warning in warnings:
                 report({"warning": f"{warning}; going on from the checkpoint before it"})
+            self._check_step()
         self.keep = jax.tree.map(jnp.array, self.keep)  # own buffers: updates donate them
-        folder.trim_metrics(self.step)
+        self.known = folder.trim_metrics(partial(_stays, self.step))
         folder.write_json("environment.json", environment())
         self.programs = Programs(self.layout, objective, config)
         self.meter = self._empty_meter(objective)
         self.validation = task.validation(config)
-        self.stopping = False
+        self.terminate = Terminate()
 
     @property
     def step(self) -> int:
         return int(self.keep.state.step[0])
+
+    def _check_step(self) -> None:
+        """Refuse a checkpoint that is beyond what is asked for, or of no update at all."""
+        steps = sorted({*self.keep.state.step.tolist()})
+        if len(steps) > 1 or not 0 <= self.step <= self.config.steps:
+            found = " and ".join(map(str, steps[:2]))
+            raise UserError(
+                f"the checkpoint in {self.folder.path} is of update {found}, not of one between 0 "
+                f"and {self.config.steps}; ask for more --steps, or start over with --restart"
+            )
 
     def _empty_meter(self, objective: Objective) -> Meter:
         """Zeros of the shape of what an update reports."""
@@ -185,44 +187,71 @@ class _Run:
         zero = jnp.zeros((self.config.seeds,))
         return Meter(zero, dict.fromkeys(parts, zero), zero, zero)
 
-    def go(self) -> dict[str, Any]:
-        config, state = self.config, self.keep.state
-        first = self.step
-        events = EventWriter(self.folder.path / "events")
-        before = signal.signal(signal.SIGTERM, self._on_terminate) if _main_thread() else None
+    def _meter_of(self, stored: Any) -> Meter | None:
+        """The meter as a checkpoint keeps it; None where it keeps none that fits."""
         try:
-            with stream_for(config, self.task, first) as stream:
-                compile_start = time.monotonic()
-                cycle = [stream.batch(k) for k in range(len(stream.sizes))]
-                self.programs.prepare(state, self.meter, cycle)
-                self.compile_s = time.monotonic() - compile_start
-                self.loop_start = time.monotonic()
-                meter = jax.tree.map(jnp.copy, self.meter)
-                batches = iter(stream)
-                for k in range(first, config.steps):
-                    batch = self._next(batches)
-                    state, meter = self.programs(state, meter, batch)
-                    step = k + 1
-                    last = step == config.steps
-                    if step % config.report_every == 0 or last or self.stopping:
-                        self._report_training(events, step, meter, first)
-                        meter = jax.tree.map(jnp.copy, self.meter)
-                    if step % config.validate_every == 0 or last:
-                        self._validate(events, step, state)
-                    if config.test_every and step % config.test_every == 0:
-                        self._test(events, step, state)
-                    if step % config.checkpoint_every == 0 or last or self.stopping:
-                        self._save(state)
-                    if self.stopping:
-                        raise SystemExit(143)
+            leaves = [jnp.asarray(np.array(values, np.float32)) for values in stored]
+        except (TypeError, ValueError):
+            return None
+        if [x.shape for x in leaves] != [x.shape for x in jax.tree.leaves(self.meter)]:
+            return None
+        return jax.tree.unflatten(jax.tree.structure(self.meter), leaves)
+
+    def go(self) -> dict[str, Any]:
+        events = EventWriter(self.folder.path / EVENTS)
+        try:
+            for record in self.known:
+                self._show(events, record, ago=self._elapsed() - number(record.get("elapsed_s")))
+            with stream_for(self.config, self.task, self.step) as stream:
+                self._updates(events, stream)
             return self._finish()
         finally:
             events.close()
-            if before is not None:
-                signal.signal(signal.SIGTERM, before)
 
-    def _on_terminate(self, *_: object) -> None:
-        self.stopping = True
+    def _updates(self, events: EventWriter, stream: Stream) -> None:
+        """All updates from here on, with what is reported, scored and saved in between.
+
+        The checkpoint comes before the scores of the same update. Whoever goes on from it scores
+        first, so a process that is stopped while it scores, which may take long, loses nothing.
+        """
+        config, state, first = self.config, self.keep.state, self.step
+        compile_start = time.monotonic()
+        if first < config.steps:
+            cycle = [stream.batch(k) for k in range(len(stream.sizes))]
+            self.programs.prepare(state, self.meter, cycle)
+        self.compile_s = time.monotonic() - compile_start
+        self.loop_start = time.monotonic()
+        self._score(events, first, state)
+        meter = self._meter_of(self.metered) or jax.tree.map(jnp.copy, self.meter)
+        batches, pace = iter(stream), Pace()
+        with self.terminate as terminate:
+            for step in range(first + 1, config.steps + 1):
+                state, meter = self.programs(state, meter, self._next(batches))
+                pace(state)
+                if step % config.report_every == 0 or step == config.steps:
+                    self._report_training(events, step, meter, first)
+                    meter = jax.tree.map(jnp.copy, self.meter)
+                to_score = self._to_score(step)
+                if step % config.checkpoint_every == 0 or to_score or terminate.asked:
+                    self._save(step, state, meter)
+                if terminate.asked:
+                    raise SystemExit(TERMINATED)
+                if to_score:
+                    with terminate.at_once():
+                        self._score(events, step, state)
+
+    def _to_score(self, step: int) -> bool:
+        config = self.config
+        test = config.test_every and step % config.test_every == 0
+        return bool(step % config.validate_every == 0 or step == config.steps or test)
+
+    def _score(self, events: EventWriter, step: int, state: State) -> None:
+        """The scores that are due after update `step`."""
+        config = self.config
+        if step and (step % config.validate_every == 0 or step == config.steps):
+            self._validate(events, step, state)
+        if step and config.test_every and step % config.test_every == 0:
+            self._test(events, step, state)
 
     def _next(self, batches: Iterator[Batch]) -> Batch:
         start = time.monotonic()
@@ -233,22 +262,31 @@ class _Run:
     def _elapsed(self) -> float:
         return self.elapsed_before + time.monotonic() - self.started
 
-    def _emit(self, events: EventWriter, record: dict[str, Any], values: dict[str, float]):
+    def _emit(self, events: EventWriter, record: dict[str, Any]) -> None:
         self.folder.report(record)
-        events.scalars(record["step"], values)
+        self._show(events, record)
         self.report(record)
 
-    def _report_training(self, events, step: int, meter: Meter, first: int) -> None:
+    def _show(self, events: EventWriter, record: dict[str, Any], ago: float = 0.0) -> None:
+        events.scalars(record["step"], scalars(record, self.config.seed_list), ago)
+
+    def _read(self, step: int, meter: Meter) -> Meter:
+        """What the meter shows, if it is finite; then the state is, too."""
         read = jax.device_get(meter)
-        count = np.maximum(read.updates, 1.0)
-        loss, gradient = read.loss / count, read.gradient / count
-        if not (np.isfinite(loss).all() and np.isfinite(gradient).all()):
-            bad = [s for s, x in zip(self.config.seed_list, loss + gradient) if not np.isfinite(x)]
+        bad = ~np.isfinite(read.loss + read.gradient)
+        if bad.any():
+            seeds = np.array(self.config.seed_list)[bad].tolist()
             raise UserError(
-                f"the loss or its gradient is no longer finite by update {step} (seeds {bad}); the "
-                f"last good checkpoint is kept in {self.folder.path}. A lower "
+                f"the loss or its gradient is no longer finite by update {step} (seeds {seeds}); "
+                f"the last good checkpoint is kept in {self.folder.path}. A lower "
                 "--optimiser.learning-rate may help"
             )
+        return read
+
+    def _report_training(self, events, step: int, meter: Meter, first: int) -> None:
+        read = self._read(step, meter)
+        count = np.maximum(read.updates, 1.0)
+        loss, gradient = read.loss / count, read.gradient / count
         rate = (step - first) / max(time.monotonic() - self.loop_start, 1e-9)
         record = {
             "step": step,
@@ -259,8 +297,7 @@ class _Run:
             "updates_per_s": rate,
             "elapsed_s": self._elapsed(),
         }
-        values = {f"loss/seed{s}": float(x) for s, x in zip(self.config.seed_list, loss)}
-        self._emit(events, record, values | {"updates_per_s": rate})
+        self._emit(events, record)
 
     def _evaluate(self, weights: Any, batch: Batch) -> list[Scores]:
         return evaluate(jax.vmap(self.layout.unflatten)(weights), self.task.spec, batch)
@@ -284,23 +321,25 @@ class _Run:
                 plain, average = record[f"plain_{size}"], record[f"average_{size}"]
         self.keep = Keep(
             state,
-            _better(self.keep.plain, state.weights, plain, step),
-            _better(self.keep.average, state.average, average, step),
+            better(self.keep.plain, state.weights, plain, step),
+            better(self.keep.average, state.average, average, step),
         )
-        values = {
-            f"validation/{k}": float(np.mean(v)) for k, v in record.items() if isinstance(v, list)
-        }
-        self._emit(events, record | {"elapsed_s": self._elapsed()}, values)
+        self._emit(events, record | {"elapsed_s": self._elapsed()})
 
     def _test(self, events, step: int, state: State) -> None:
         plain, average = self._both(state, self.task.official())
         record = {"step": step, "kind": "test", "plain": plain, "average": average}
-        values = {"test/plain": float(np.mean(plain)), "test/average": float(np.mean(average))}
-        self._emit(events, record, values)
+        self._emit(events, record | {"elapsed_s": self._elapsed()})
 
-    def _save(self, state: State) -> None:
+    def _save(self, step: int, state: State, meter: Meter) -> None:
+        read = self._read(step, meter)
         self.keep = self.keep._replace(state=state)
-        self.folder.save(self.keep, {"elapsed_s": self._elapsed(), "step": self.step})
+        facts = {
+            "elapsed_s": self._elapsed(),
+            "step": step,
+            "meter": [x.tolist() for x in jax.tree.leaves(read)],
+        }
+        self.folder.save(self.keep, facts)
 
     def _named(self, stacks: dict[str, Any]) -> dict[str, np.ndarray]:
         """Arrays by name, a leading axis for the seeds."""
@@ -358,15 +397,9 @@ class _Run:
         return result
 
 
-def _better(best: Best, weights: Any, scores: list[float], step: int) -> Best:
-    """Take over the weights of the seeds that score at least as well as before."""
-    score = jnp.asarray(scores, jnp.float32)
-    better = score >= best.score
-    return Best(
-        jnp.where(better[:, None], weights, best.weights),
-        jnp.maximum(score, best.score),
-        jnp.where(better, step, best.step).astype(jnp.int32),
-    )
+def _stays(step: int, record: dict[str, Any]) -> bool:
+    """Whether a record is kept by who goes on after update `step`: its scores are still due."""
+    return record["step"] < step or (record["step"] == step and record.get("kind") == "train")
 
 
 def _summary(scores: list[Scores], step: Any) -> dict[str, Any]:
@@ -390,9 +423,3 @@ def memory() -> dict[str, Any]:
     if stats and "peak_bytes_in_use" in stats:
         out["device_peak_mb"] = stats["peak_bytes_in_use"] / 2**20
     return out
-
-
-def _main_thread() -> bool:
-    import threading
-
-    return threading.current_thread() is threading.main_thread()
