@@ -5,7 +5,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from .config import EdgePointers, Hints, ModelConfig, ObjectiveConfig, TrainConfig
+from .config import (
+    EdgePointers,
+    Hints,
+    ModelConfig,
+    ObjectiveConfig,
+    OptimiserConfig,
+    TrainConfig,
+)
 from .errors import choose
 
 
@@ -16,6 +23,7 @@ class Variant:
     title: str
     model: ModelConfig
     objective: ObjectiveConfig = field(default_factory=ObjectiveConfig)
+    optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
     choose_at: int = 0
 
 
@@ -37,9 +45,10 @@ VARIANTS = {
     ),
     # beyond the paper; docs/experiments.md has the reasons
     "best": Variant(
-        "hint_relic, edge pointers followed, weights chosen at n = 32",
+        "hint_relic, edge pointers followed, decaying learning rate, weights chosen at n = 32",
         replace(_REVERSED, edge_pointers=EdgePointers.FOLLOWED),
         _RELIC,
+        OptimiserConfig(decay=True),
         choose_at=32,
     ),
 }
@@ -64,6 +73,7 @@ def preset(variant: str, base: TrainConfig | None = None) -> TrainConfig:
         variant=variant,
         model=found.model,
         objective=found.objective,
+        optimiser=found.optimiser,
         choose_at=found.choose_at,
         keep_static_hints=found.objective.needs_views,
     )
