@@ -1,6 +1,6 @@
 """How an update and a scoring grow with the number of nodes, and what memory they take.
 
-    python benchmarks/growth.py [--algorithms bfs,insertion_sort] [--sizes 16,32,64,128]
+    python benchmarks/growth.py [--sizes 16,32,64,128]
 
 `baseline`, full size, one seed, batch 16; scoring: one network on 8 samples. Each figure from a
 process of its own, so that its peak memory is its own. Written to benchmarks/results/growth.json.
@@ -45,6 +45,7 @@ def scoring(algorithm: str, size: int) -> dict[str, Any]:
 
 
 WHAT = {"update": update, "scoring": scoring}
+PLAN = (("bfs", "update"), ("bfs", "scoring"), ("insertion_sort", "scoring"))
 
 
 def alone(what: str, algorithm: str, size: int) -> dict[str, Any]:
@@ -58,7 +59,6 @@ def alone(what: str, algorithm: str, size: int) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--algorithms", default="bfs,insertion_sort")
     parser.add_argument("--sizes", default="16,32,64,128")
     parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -70,21 +70,19 @@ def main() -> None:
         return
     rows = []
     print(f"{'':22}{'n':>5}{'steps':>7}{'seconds':>10}{'ms a step':>11}{'peak MB':>9}")
-    for algorithm in options.algorithms.split(","):
-        for what in WHAT:
-            for size in map(int, options.sizes.split(",")):
-                row = {"algorithm": algorithm, "what": what, "n": size}
-                row |= alone(what, algorithm, size)
-                rows.append(row)
-                if "failed" in row:
-                    print(f"{algorithm:15}{what:7}{size:5}  failed: {row['failed']}", flush=True)
-                    continue
-                each = 1000 * row["seconds"] / row["steps"]
-                print(
-                    f"{algorithm:15}{what:7}{size:5}{row['steps']:7}{row['seconds']:10.2f}"
-                    f"{each:11.1f}{row['peak_mb']:9.0f}",
-                    flush=True,
-                )
+    for algorithm, what in PLAN:
+        for size in map(int, options.sizes.split(",")):
+            row = {"algorithm": algorithm, "what": what, "n": size} | alone(what, algorithm, size)
+            rows.append(row)
+            if "failed" in row:
+                print(f"{algorithm:15}{what:7}{size:5}  failed: {row['failed']}", flush=True)
+                continue
+            each = 1000 * row["seconds"] / row["steps"]
+            print(
+                f"{algorithm:15}{what:7}{size:5}{row['steps']:7}{row['seconds']:10.2f}"
+                f"{each:11.1f}{row['peak_mb']:9.0f}",
+                flush=True,
+            )
     facts = {"machine": platform.machine(), "jax": jax.__version__, "device": jax.default_backend()}
     RESULTS.write_text(json.dumps(facts | {"rows": rows}, indent=2) + "\n")
 
