@@ -11,11 +11,12 @@ import pytest
 
 from .crash import COMMANDS, check
 
-pytestmark = pytest.mark.xdist_group("trust")
 HERE = Path(__file__).parent
+# These take long: workers share them.
+EACH = [pytest.param(c, marks=pytest.mark.xdist_group(f"crash {c}")) for c in COMMANDS]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", EACH)
 def test_twenty_kills(command, tmp_path, monkeypatch):
     """From an empty cache on: programs read from it must give the bits of compiled ones."""
     monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", str(tmp_path / "programs"))
@@ -24,7 +25,7 @@ def test_twenty_kills(command, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", EACH)
 def test_two_hundred_kills(command, tmp_path):
     check(command, COMMANDS[command].kills[1], seed=2, top=tmp_path)
 
