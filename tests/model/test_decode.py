@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hint_relic.model.decode import FollowingDecoder, Parts, new_decoder
+from hint_relic.model.decode import Features, FollowingDecoder, Parts, new_decoder
 from hint_relic.spec import Field, Kind, Location, Stage
 
 N, HIDDEN = 5, 8
@@ -32,7 +32,9 @@ def test_it_keeps_or_takes_over(keeps):
             edge=(jnp.asarray(rng.standard_normal((N, N, HIDDEN))), jnp.zeros((N, N, 2))),
         )
     )
-    logits = decoder.predict(represented, jnp.ones(N, bool), [jnp.eye(N)[pointer]])
+    nothing = jnp.zeros(0)
+    features = Features(nothing, nothing, None, nothing, jnp.ones(N, bool), [jnp.eye(N)[pointer]])
+    logits = decoder.predict(represented, features)
     expected = pointer if keeps else np.broadcast_to(pointer[k], (N, N))
     np.testing.assert_array_equal(jnp.argmax(logits, -1), expected)
 

@@ -63,11 +63,11 @@ class NodeDecoder(eqx.Module):
     def represent(self, parts: Parts) -> Array:
         return parts.node[0]
 
-    def predict(self, representation: Array, live: Array) -> Array:
+    def predict(self, representation: Array, features: Features) -> Array:
         if self.kind is Kind.CATEGORICAL:
             return representation
         logits = representation[..., 0]
-        return _only_live(logits, live) if self.kind is Kind.MASK_ONE else logits
+        return _only_live(logits, features.live) if self.kind is Kind.MASK_ONE else logits
 
 
 class GraphDecoder(eqx.Module):
@@ -88,7 +88,7 @@ class GraphDecoder(eqx.Module):
     def represent(self, parts: Parts) -> Array:
         return parts.pooled[0] + parts.graph[0]
 
-    def predict(self, representation: Array, live: Array) -> Array:
+    def predict(self, representation: Array, features: Features) -> Array:
         return representation if self.kind is Kind.CATEGORICAL else representation[..., 0]
 
 
@@ -117,7 +117,7 @@ class EdgeDecoder(eqx.Module):
         source, target = parts.node
         return source[:, None] + target[None, :] + parts.edge[0]  # (n, n, classes)
 
-    def predict(self, representation: Array, live: Array) -> Array:
+    def predict(self, representation: Array, features: Features) -> Array:
         return representation if self.kind is Kind.CATEGORICAL else representation[..., 0]
 
 
@@ -147,8 +147,8 @@ class PointerDecoder(eqx.Module):
         pair = target[:, None] + parts.edge[0]  # (u, v, h)
         return jnp.maximum(source[:, None], jnp.swapaxes(pair, 0, 1))
 
-    def predict(self, representation: Array, live: Array) -> Float[Array, "n n"]:
-        return _only_live(self.out(representation)[..., 0], live)
+    def predict(self, representation: Array, features: Features) -> Float[Array, "n n"]:
+        return _only_live(self.out(representation)[..., 0], features.live)
 
 
 class EdgePointerDecoder(eqx.Module):
@@ -183,9 +183,11 @@ class EdgePointerDecoder(eqx.Module):
         edge, node = representation
         return jnp.maximum(edge[:, :, None], node)
 
-    def predict(self, representation: tuple[Array, Array], live: Array) -> Float[Array, "n n n"]:
+    def predict(
+        self, representation: tuple[Array, Array], features: Features
+    ) -> Float[Array, "n n n"]:
         logits = jnp.sum(self.pairs(representation) * self.out.weight[:, 0], axis=-1)
-        return _only_live(logits + self.out.bias, live)
+        return _only_live(logits + self.out.bias, features.live)
 
 
 class FollowingDecoder(eqx.Module):
@@ -227,13 +229,13 @@ class FollowingDecoder(eqx.Module):
         return edge, pointed, weights, attend
 
     def predict(
-        self, representation: tuple[Array, ...], live: Array, pointers: list[Array]
+        self, representation: tuple[Array, ...], features: Features
     ) -> Float[Array, "n n n"]:
         *plain, weights, attend = representation
         keep, take = jnp.split(weights, 2, axis=-1)
-        attention = jax.nn.softmax(jnp.where(live[:, None], attend, NEVER), axis=0)
-        logits = self.plain.predict((plain[0], plain[1]), live)
-        for m, pointer in enumerate(pointers):
+        attention = jax.nn.softmax(jnp.where(features.live[:, None], attend, NEVER), axis=0)
+        logits = self.plain.predict((plain[0], plain[1]), features)
+        for m, pointer in enumerate(features.pointers):
             taken = jnp.einsum("k,kju->ju", attention[:, m], pointer)
             logits += keep[..., m, None] * pointer + take[..., m, None] * taken
         return logits
@@ -306,9 +308,4 @@ class Bundle:
 
     def predict(self, representations: dict[str, Any], features: Features) -> dict[str, Array]:
         """The prediction of every decoder."""
-        predicted = {}
-        for name, represented in representations.items():
-            decoder = self._decoders[name]
-            more = [features.pointers] if isinstance(decoder, FollowingDecoder) else []
-            predicted[name] = decoder.predict(represented, features.live, *more)
-        return predicted
+        return {k: self._decoders[k].predict(r, features) for k, r in representations.items()}
