@@ -8,24 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hint_relic.config import ModelConfig, TrainConfig, from_dict, to_dict
+from hint_relic.config import TrainConfig, from_dict, to_dict
 from hint_relic.errors import UserError
 from hint_relic.train import checkpoint
 from hint_relic.train.folder import RunFolder
 from hint_relic.train.loop import train
 from hint_relic.variants import VARIANTS, preset
-
-TINY = TrainConfig(
-    algorithm="bfs",
-    steps=6,
-    seeds=2,
-    sizes=(4,),
-    report_every=2,
-    validate_every=3,
-    checkpoint_every=2,
-    validation_samples=8,
-    model=ModelConfig(hidden=4, triplets=2),
-)
+from tiny import TINY
 
 
 @pytest.fixture(scope="module")

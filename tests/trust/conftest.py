@@ -8,20 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hint_relic.config import ModelConfig, TrainConfig
 from hint_relic.train.loop import train
-
-TINY = TrainConfig(
-    algorithm="bfs",
-    steps=6,
-    seeds=2,
-    sizes=(4,),
-    report_every=2,
-    validate_every=3,
-    checkpoint_every=2,
-    validation_samples=8,
-    model=ModelConfig(hidden=4, triplets=2),
-)
+from tiny import TINY
 
 
 @pytest.fixture(scope="session")

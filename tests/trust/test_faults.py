@@ -24,8 +24,7 @@ from hint_relic.files import Lock, is_leftover, write_whole
 from hint_relic.memory import needs_room
 from hint_relic.train import checkpoint, loop, stop
 from hint_relic.train.loop import train
-
-from .conftest import TINY
+from tiny import TINY
 
 pytestmark = pytest.mark.xdist_group("trust")
 SAME = ("parameters_sha256", "test", "validation")
