@@ -2,12 +2,15 @@
 
     python benchmarks/train.py [--reference PYTHON] [--algorithms bfs,heapsort] [--seeds 1]
 
-One process for each measurement, the reference's and ours in turn: one `baseline` update with the
-protocol's settings on 16 samples of n = 16. A sample's number of steps varies with its input, so
-ours gets a batch whose longest sample has as many as the longest of the reference's batch (or the
-nearest number among 200 batches); both pay for exactly those steps. PYTHON is an interpreter
-that has dm-clrs 2.0.3 (`make conformance` makes one at .reference/bin/python); without it only ours
-is measured. Writes benchmarks/results/train-<platform>.json.
+Each measurement has a process of its own: one update with the protocol's settings on 16 samples of
+n = 16. The reference and ours take turns; with --together all compile side by side first, which a
+GPU's machine has the cores and the memory for, and are then timed one after the other.
+
+A sample's number of steps varies with its input, so ours gets a batch whose longest sample has as
+many as the longest of the reference's batch (or the nearest number among 200 batches); both pay for
+exactly those steps. PYTHON is an interpreter that has dm-clrs 2.0.3 (`make conformance` makes one
+at .reference/bin/python); without it only ours is measured.
+Writes benchmarks/results/train-<platform>.json.
 """
 
 from __future__ import annotations
@@ -18,29 +21,34 @@ import os
 import resource
 import subprocess
 import sys
+import tempfile
 import time
-from functools import partial
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 ALGORITHMS = "bfs,insertion_sort,heapsort,floyd_warshall,strongly_connected_components"
 SIZE, BATCH = 16, 16
+REFERENCE = "reference"
 
 
-def measure_ours(name: str, seeds: int, steps: int) -> dict:
+def measure_ours(name: str, variant: str, seeds: int, steps: int, budget_s: float) -> dict:
     """steps: how many the batch should take; 0 for any."""
+    from dataclasses import replace
+
     from hint_relic.bench import measure
-    from hint_relic.config import TrainConfig
     from hint_relic.train.programs import use_graphs
+    from hint_relic.variants import preset
 
     use_graphs()
-    config = TrainConfig(algorithm=name, seeds=seeds, sizes=(SIZE,), batch_size=BATCH)
-    cost = measure(config, steps=steps, budget_s=20.0)
+    config = replace(preset(variant), algorithm=name, seeds=seeds, sizes=(SIZE,), batch_size=BATCH)
+    cost = measure(config, steps=steps, budget_s=budget_s, compiled=wait_for_turn)
     return result(cost.update_s, cost.compile_s, cost.steps)
 
 
-def measure_reference(name: str) -> dict:
+def measure_reference(name: str, budget_s: float) -> dict:
     sys.path.insert(0, str(ROOT / "conformance"))
     import jax
 
@@ -52,13 +60,16 @@ def measure_reference(name: str) -> dict:
     protocol = Protocol.training(name)
     options = {"p": protocol.p} if protocol.p else {}
     feedback, spec = reference.rewritten(name, SIZE, BATCH, seed=1, pos_seed=2, **options)
+    steps = feedback.features.hints[0].data.shape[0] - 1
+    say({"steps": steps})
     model = reference.Model(spec, feedback, ModelConfig()).model
     key = jax.random.PRNGKey(0)
     start = time.monotonic()
     jax.block_until_ready(model.feedback(key, feedback))
     compile_s = time.monotonic() - start
-    seconds = timed(lambda: model.feedback(key, feedback), budget_s=20.0)
-    return result(seconds, compile_s, feedback.features.hints[0].data.shape[0] - 1)
+    wait_for_turn()
+    seconds = timed(lambda: model.feedback(key, feedback), budget_s=budget_s)
+    return result(seconds, compile_s, steps)
 
 
 def result(seconds: float, compile_s: float, steps: int) -> dict:
@@ -78,57 +89,114 @@ def result(seconds: float, compile_s: float, steps: int) -> dict:
     }
 
 
-def in_process(python: str, mode: str, name: str, numbers: list[int], limit_s: float) -> dict:
-    """One measurement in a process of its own."""
-    env = dict(os.environ, PYTHONPATH=str(ROOT / "src"), HINT_RELIC_NO_PROGRAM_CACHE="1")
-    command = [python, str(Path(__file__).resolve()), "--measure", mode, name, *map(str, numbers)]
-    try:
-        found = subprocess.run(command, env=env, capture_output=True, text=True, timeout=limit_s)
-    except subprocess.TimeoutExpired:
-        return {"error": f"not done after {limit_s:.0f} s"}
-    if found.returncode:
-        return {"error": found.stderr.strip().splitlines()[-1][:200]}
-    return json.loads(found.stdout.strip().splitlines()[-1])
+def say(record: dict) -> None:
+    print(json.dumps(record), flush=True)
+
+
+def wait_for_turn() -> None:
+    say({"compiled": True})
+    sys.stdin.readline()
+
+
+class Measurement:
+    """One measurement in a process of its own, which says what it has reached, a line each."""
+
+    def __init__(self, python: str, limit_s: float, *what: Any):
+        env = dict(os.environ, PYTHONPATH=str(ROOT / "src"), HINT_RELIC_NO_PROGRAM_CACHE="1")
+        here = str(Path(__file__).resolve())
+        self.complaints = tempfile.TemporaryFile("w+")  # noqa: SIM115 (for as long as the process)
+        self.process = subprocess.Popen(
+            ["timeout", str(limit_s), python, here, "--measure", json.dumps(what)],
+            env=env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.complaints,
+            text=True,
+        )
+
+    def reach(self, what: str) -> dict:
+        """The next line that has `what` in it; {"error": …} if none comes."""
+        assert self.process.stdout
+        for line in self.process.stdout:
+            if line.startswith("{") and what in (record := json.loads(line)):
+                return record
+        self.process.wait()
+        self.complaints.seek(0)
+        complaints = self.complaints.read().strip().splitlines() or ["no word"]
+        return {"error": complaints[-1][:200]}
+
+    def finish(self) -> dict:
+        """Time it: its turn has come."""
+        if "error" in (compiled := self.reach("compiled")):
+            return compiled
+        found, _ = self.process.communicate("go\n")
+        return json.loads(found.strip().splitlines()[-1])
+
+
+def measure_all(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
+    """The rows, by algorithm."""
+    rows: dict[str, dict[str, Any]] = {name: {} for name in options.algorithms.split(",")}
+    later: list[Callable[[], None]] = []
+
+    def add(name: str, kind: str, measurement: Measurement) -> None:
+        def finish() -> None:
+            rows[name][kind] = measurement.finish()
+            print(name, kind, json.dumps(rows[name][kind]), flush=True)
+
+        later.append(finish) if options.together else finish()
+
+    def references() -> Iterator[tuple[str, Measurement]]:
+        for name in rows:
+            what = (REFERENCE, name, options.budget)
+            yield name, Measurement(options.reference, options.limit, *what)
+
+    longest = dict.fromkeys(rows, 0)
+    if Path(options.reference).exists():
+        for name, reference in list(references()) if options.together else references():
+            longest[name] = reference.reach("steps").get("steps", 0)
+            add(name, REFERENCE, reference)
+    for name in rows:
+        for variant in options.variants.split(","):
+            what = (name, variant, options.seeds, longest[name], options.budget)
+            add(name, variant, Measurement(sys.executable, options.limit, *what))
+    for finish in later:
+        finish()
+    return rows
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--reference", default=str(ROOT / ".reference/bin/python"))
     parser.add_argument("--algorithms", default=ALGORITHMS)
+    parser.add_argument("--variants", default="baseline")
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--together", action="store_true", help="compile all side by side")
+    parser.add_argument("--budget", type=float, default=20.0, help="seconds to time an update for")
     parser.add_argument("--limit", type=float, default=600.0, help="seconds for one measurement")
-    parser.add_argument("--measure", nargs=4, help=argparse.SUPPRESS)
+    parser.add_argument("--out", type=Path, default=HERE / "results")
+    parser.add_argument("--measure", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
-        mode, name, *numbers = options.measure
-        found = (
-            measure_reference(name)
-            if mode == "reference"
-            else measure_ours(name, *map(int, numbers))
-        )
-        print(json.dumps(found))
+        kind, *what = json.loads(options.measure)
+        say(measure_reference(*what) if kind == REFERENCE else measure_ours(kind, *what))
         return
-    rows = {}
-    for name in options.algorithms.split(","):
-        row, ask = {}, partial(in_process, limit_s=options.limit)
-        if Path(options.reference).exists():
-            row["reference"] = ask(options.reference, "reference", name, [1, 0])
-        steps = row.get("reference", {}).get("steps", 0)
-        row["ours"] = ask(sys.executable, "ours", name, [options.seeds, steps])
-        both = [row.get(k, {}).get("ms_per_update") for k in ("ours", "reference")]
-        row["times_faster"] = options.seeds * both[1] / both[0] if all(both) else None
-        rows[name] = row
-        print(name, json.dumps(row, indent=1), flush=True)
+    rows = measure_all(options)
+    platform = ""
+    for name, row in rows.items():
+        theirs = row.get(REFERENCE, {}).get("ms_per_update")
+        for variant in options.variants.split(","):
+            ours = row[variant]
+            platform = ours.get("platform", platform)
+            if theirs and "ms_per_update" in ours:
+                ours["times_faster"] = options.seeds * theirs / ours["ms_per_update"]
+                print(f"{name:32}{variant:12}{ours['times_faster']:6.2f} times")
     commit = subprocess.run(
         ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True
     ).stdout.strip()
-    platform = next(
-        (r["ours"].get("platform") for r in rows.values() if "platform" in r["ours"]), ""
-    )
-    target = HERE / "results" / f"train-{platform}.json"
-    target.parent.mkdir(exist_ok=True)
+    options.out.mkdir(exist_ok=True)
     what = {"size": SIZE, "batch": BATCH, "seeds": options.seeds, "cpus": os.cpu_count()}
-    target.write_text(json.dumps({"commit": commit, **what, "rows": rows}, indent=2) + "\n")
+    written = json.dumps({"commit": commit, **what, "rows": rows}, indent=2)
+    (options.out / f"train-{platform}.json").write_text(written + "\n")
 
 
 if __name__ == "__main__":

@@ -67,10 +67,17 @@ def timed(run: Callable[[], Any], budget_s: float) -> float:
     return statistics.median(times)
 
 
-def measure(config: TrainConfig, *, steps: int = 0, budget_s: float = 10.0) -> Cost:
+def measure(
+    config: TrainConfig,
+    *,
+    steps: int = 0,
+    budget_s: float = 10.0,
+    compiled: Callable[[], None] = lambda: None,
+) -> Cost:
     """Compile and time the update of a config at its largest size.
 
     steps: take a batch whose longest sample has about so many (the first batch, unless told).
+    compiled: called in between.
     """
     config = replace(config, sizes=(max(config.sizes),))
     task = Task.of(config)
@@ -90,6 +97,7 @@ def measure(config: TrainConfig, *, steps: int = 0, budget_s: float = 10.0) -> C
     start = time.monotonic()
     programs.prepare(state, meter, [item])
     compile_s = time.monotonic() - start
+    compiled()
     item = jax.device_put(item)
 
     def update() -> Any:
