@@ -143,6 +143,12 @@ def test_of_several_runs_of_a_cell_none_is_chosen_by_its_score(tmp_path):
     assert backwards[chosen.key].folder == "b"
 
 
+def test_a_run_that_is_kept_aside_does_not_stand_for_its_cell(tmp_path):
+    made.cell(tmp_path / "again", "bfs", "baseline", [0.5, 0.5, 0.5])
+    made.cell(tmp_path, "bfs", "baseline", [0.9], steps=100)
+    assert gather(tmp_path).cell("bfs", "baseline").folder == "bfs-baseline"
+
+
 def test_a_grid_knows_what_is_missing(tmp_path):
     cells = [{"algorithm": "bfs", "variant": v} for v in ("baseline", "baseline_views")]
     command = ["reproduce", "--algorithms", "bfs"]

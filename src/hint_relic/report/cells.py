@@ -167,14 +167,18 @@ def _named(folder: str) -> tuple[str, str]:
 def one_for_each(cells: list[Cell]) -> dict[tuple[str, str], Cell]:
     """One cell for each algorithm and variant, never chosen by its score.
 
-    Of several run folders, the one with a result counts, then the one with most updates, then
-    most seeds, then the first by name.
+    Of several run folders, the one with a result counts, then the one that lies highest (what is
+    kept aside, lies in a folder of its own), then the one with most updates, then most seeds,
+    then the first by name.
     """
     order = list(State)
+
+    def rank(cell: Cell) -> tuple:
+        depth = cell.folder.count(os.sep)
+        return order.index(cell.state), depth, -(cell.updates or 0), -(cell.seeds or 0), cell.folder
+
     chosen: dict[tuple[str, str], Cell] = {}
-    for cell in sorted(
-        cells, key=lambda c: (order.index(c.state), -(c.updates or 0), -(c.seeds or 0), c.folder)
-    ):
+    for cell in sorted(cells, key=rank):
         first = chosen.setdefault(cell.key, cell)
         if first is not cell:
             chosen[cell.key] = replace(first, twins=first.twins + 1)

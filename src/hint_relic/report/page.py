@@ -299,8 +299,8 @@ def _how(findings: Findings) -> list[Markup]:
             tag("li", "Fewer than three seeds, fewer than 10,000 updates, and settings that are "
                       "not the variant's are marked. Nothing is interpolated or filled in."),
             tag("li", "Where several run folders hold the same cell, the one with a result counts, "
-                      "then most updates, then most seeds, then the first by name; never the "
-                      "score."),
+                      "then the one that lies highest, then most updates, then most seeds, then "
+                      "the first by name; never the score."),
             tag("li", "The paper's figures are those it prints: “Neural Algorithmic Reasoning with "
                       "Causal Regularisation”, ICML 2023."),
         ),
