@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -99,7 +100,9 @@ def test_pointers_follow_the_equation(rng, projection, config):
 
 
 @pytest.mark.parametrize("config", CONFIGS)
-def test_edge_pointers_follow_the_equation(rng, projection, config):
+@pytest.mark.parametrize("backend", ["cpu", "gpu"])
+def test_edge_pointers_follow_the_equation(rng, projection, config, backend, monkeypatch):
+    monkeypatch.setattr(jax, "default_backend", lambda: backend)  # source by source, or all at once
     edge, node = rng.standard_normal((N, N, W)), rng.standard_normal((N, W))
     view_edge, view_node = rng.standard_normal((M, M, W)), rng.standard_normal((M, W))
     pointer = rng.integers(0, N, (N, N))

@@ -141,7 +141,11 @@ def edge_pointer_terms(
     view_live: Bool[Array, " m"],
     config: ObjectiveConfig,
 ) -> Terms:
-    """For an edge pointer: a term for every edge of the input, one source node at a time."""
+    """For an edge pointer: a term for every edge of the input.
+
+    On a CPU one source node at a time, to hold n*n pairs of them and not n*n*n. A GPU has the
+    memory, and would wait for n times as many kernels.
+    """
     (edge, node), (view_edge, view_node) = of_input, of_view
 
     @jax.checkpoint
@@ -151,7 +155,10 @@ def edge_pointer_terms(
         g = project(projection, jnp.maximum(view_row[:, None], view_node), config.normalise)
         return pointer_terms(f, g, target, places, live, view_live, config)
 
-    return jax.lax.map(lambda x: from_source(*x), (edge, view_edge[places], pointer))
+    rows = edge, view_edge[places], pointer
+    if jax.default_backend() == "gpu":
+        return jax.vmap(from_source)(*rows)
+    return jax.lax.map(lambda x: from_source(*x), rows)
 
 
 def category_terms(
