@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -42,3 +43,19 @@ def test_it_keeps_or_takes_over(keeps):
 def test_nothing_changes_where_no_edge_pointer_is_fed():
     plain = new_decoder(np.random.default_rng(0), POINTER, HIDDEN, HIDDEN)
     assert not isinstance(plain, FollowingDecoder)
+
+
+def test_row_by_row_is_the_same_as_at_once(monkeypatch):
+    rng = np.random.default_rng(1)
+    decoder = new_decoder(rng, POINTER, HIDDEN, HIDDEN)
+    represented = tuple(
+        jnp.asarray(rng.standard_normal(shape)) for shape in [(N, N, HIDDEN), (N, HIDDEN)]
+    )
+    nothing = jnp.zeros(0)
+    features = Features(nothing, nothing, None, nothing, jnp.arange(N) < N - 1, [])
+    at_once = decoder.predict(represented, features)
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    monkeypatch.setattr("hint_relic.model.decode._FEW_NODES", N - 1)
+    np.testing.assert_allclose(
+        decoder.predict(represented, features), at_once, rtol=1e-6, atol=1e-6
+    )

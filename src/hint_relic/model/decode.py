@@ -20,6 +20,7 @@ from ..spec import Field, Kind, Location
 from .layers import Linear, Together, product
 
 NEVER = -1e9  # the logit of a node that is padding
+_FEW_NODES = 32
 
 
 class Features(NamedTuple):
@@ -174,20 +175,23 @@ class EdgePointerDecoder(eqx.Module):
         return Parts(node=(self.source, self.target, self.pointed), edge=(self.edge,))
 
     def represent(self, parts: Parts) -> tuple[Array, Array]:
-        """(edge, node): the n*n*n pairs of them are never held; see `pairs`."""
+        """(edge, node): the n*n*n pairs of them are never held."""
         source, target, pointed = parts.node
         return source[:, None] + target[None, :] + parts.edge[0], pointed  # (n, n, h), (n, h)
-
-    @staticmethod
-    def pairs(representation: tuple[Array, Array]) -> Float[Array, "n n n h"]:
-        edge, node = representation
-        return jnp.maximum(edge[:, :, None], node)
 
     def predict(
         self, representation: tuple[Array, Array], features: Features
     ) -> Float[Array, "n n n"]:
-        logits = jnp.sum(self.pairs(representation) * self.out.weight[:, 0], axis=-1)
-        return _only_live(logits + self.out.bias, features.live)
+        edge, node = representation
+
+        def logits(edge: Float[Array, "... n h"]) -> Float[Array, "... n n"]:
+            pairs = jnp.maximum(edge[..., None, :], node)
+            return jnp.sum(pairs * self.out.weight[:, 0], axis=-1)
+
+        # XLA makes one kernel of all of it for a GPU, and works on a large one for many minutes.
+        by_row = jax.default_backend() == "gpu" and node.shape[0] > _FEW_NODES
+        found = jax.lax.map(logits, edge) if by_row else logits(edge)
+        return _only_live(found + self.out.bias, features.live)
 
 
 class FollowingDecoder(eqx.Module):

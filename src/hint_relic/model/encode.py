@@ -78,10 +78,10 @@ class Encoder(eqx.Module):
             value = values[name]
             if is_edge_pointer(field):
                 # The reference averages over the first and over the second node of the edge.
-                weight = live / jnp.maximum(live.sum(), 1)
+                alive, nodes = live.astype(value.dtype), jnp.maximum(live.sum(), 1)
                 found[Location.EDGE] += [
-                    jnp.einsum("i,ijk->jk", weight, value)[..., None],
-                    jnp.einsum("j,ijk->ik", weight, value)[..., None],
+                    jnp.einsum("i,ijk->jk", alive, value)[..., None] / nodes,
+                    jnp.einsum("j,ijk->ik", alive, value)[..., None] / nodes,
                 ]
             else:
                 wide = field.kind is Kind.CATEGORICAL

@@ -368,10 +368,12 @@ class _Run:
         }
         if not self.config.optimiser.average:
             scored = {k: v for k, v in scored.items() if "average" not in k}
-        tests = {
-            name: _summary(self._evaluate(weights, test), step)
-            for name, (weights, step) in scored.items()
-        }
+        found: dict[bytes, list[Scores]] = {}  # the last weights often are the best: scored once
+        tests = {}
+        for name, (weights, step) in scored.items():
+            key = np.asarray(weights).tobytes()
+            found[key] = found.get(key) or self._evaluate(weights, test)
+            tests[name] = _summary(found[key], step)
         result = {
             "algorithm": self.config.algorithm,
             "variant": self.config.variant,
