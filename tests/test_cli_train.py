@@ -34,6 +34,12 @@ def test_train_ends_with_a_table_and_the_papers_figure(run, capsys):
     assert str(run) in out
 
 
+def test_sizes_may_have_commas_as_elsewhere(tmp_path):
+    first = [*TINY[:4], "--sizes", "4,5", *TINY[6:]]
+    assert main(["train", "bfs", "--out", str(tmp_path / "run"), *first]) == 0
+    assert json.loads((tmp_path / "run" / "config.json").read_text())["sizes"] == [4, 5]
+
+
 def test_evaluate_scores_outputs_hints_and_steps(run, capsys):
     assert main(["evaluate", str(run), "--sizes", "5,6", "--samples", "4", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["scores"]

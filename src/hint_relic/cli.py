@@ -25,7 +25,7 @@ from .cli_grid import Reproduce, Status, reproduce, status
 from .cli_play import Play, play
 from .cli_report import Report, report
 from .cli_solve import Models, Pack, Solve, models, pack, solve
-from .cli_train import Evaluate, Train, evaluate, train, train_defaults
+from .cli_train import Evaluate, Train, evaluate, train, train_defaults, train_words
 from .errors import UserError, choose, explain
 from .terminal import Flag, Whole, ask, console, option, print_json, progress
 
@@ -224,11 +224,13 @@ def demo(options: Demo) -> None:
 
 
 class Command(NamedTuple):
-    """A command: its options, what it does, and what its options are where they aren't given."""
+    """A command: its options, what it does, what its options are where they aren't given, and the
+    words to read in place of those that were given."""
 
     options: type
     run: Callable[[Any], None]
     defaults: Callable[[list[str]], Any] = lambda arguments: None
+    words: Callable[[list[str]], list[str]] = lambda arguments: arguments
 
 
 COMMANDS = {
@@ -236,7 +238,7 @@ COMMANDS = {
     "trace": Command(Trace, trace),
     "export": Command(Export, export),
     "augment": Command(Augment, augment),
-    "train": Command(Train, train, train_defaults),
+    "train": Command(Train, train, train_defaults, train_words),
     "evaluate": Command(Evaluate, evaluate),
     "play": Command(Play, play),
     "report": Command(Report, report),
@@ -283,7 +285,7 @@ def parse(arguments: list[str]) -> tuple[Command, Any]:
     if arguments and not arguments[0].startswith("-"):
         name = choose("command", arguments[0], COMMANDS)
         command = COMMANDS[name]
-        rest = arguments[1:]
+        rest = command.words(arguments[1:])
         return command, ask(
             command.options, f"{PROGRAM} {name}", None, rest, command.defaults(rest)
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 import tomllib
@@ -34,6 +35,13 @@ class Train:
     restart: Flag = False
     """start over, and lose what the run folder holds"""
     settings: Annotated[TrainConfig, tyro.conf.arg(name="")] = field(default_factory=TrainConfig)
+
+
+def train_words(arguments: list[str]) -> list[str]:
+    """`--sizes 4,8`, as the other commands take lists, for `--sizes 4 8`."""
+    numbers = re.compile(r"\d+(,\d+)+")
+    parted = (word.split(",") if numbers.fullmatch(word) else [word] for word in arguments)
+    return [word for words in parted for word in words]
 
 
 def train_defaults(arguments: list[str]) -> Train:
