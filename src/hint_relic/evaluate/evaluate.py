@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -35,6 +36,13 @@ class Scores(NamedTuple):
     def score(self) -> float:
         """The benchmark's single number: the mean over outputs."""
         return float(np.mean(list(self.outputs.values())))
+
+
+def over_seeds(values: Sequence[float]) -> dict[str, float | None]:
+    """Mean and standard error; one seed has none."""
+    array = np.asarray(values, np.float64)
+    error = float(array.std(ddof=1) / np.sqrt(len(array))) if len(array) > 1 else None
+    return {"mean": float(array.mean()), "stderr": error}
 
 
 @partial(jax.jit, static_argnames=("hints", "side_by_side"))

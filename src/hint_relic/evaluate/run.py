@@ -18,7 +18,7 @@ from ..model.network import Network
 from ..train import checkpoint
 from ..train.loop import Task, initial
 from ..types import Batch
-from .evaluate import Scores, evaluate
+from .evaluate import Scores, evaluate, over_seeds
 
 KINDS = ("best", "best_average")
 FRESH_SEED = 2**31 + 7
@@ -103,19 +103,16 @@ def fresh(trained: Trained, size: int, samples: int) -> Batch:
 def summary(scores: list[Scores]) -> dict[str, Any]:
     """Means and standard errors over seeds, ready for JSON."""
 
-    def over_seeds(values: list[float]) -> dict[str, Any]:
-        array = np.array(values, np.float64)
-        error = array.std(ddof=1) / np.sqrt(len(array)) if len(array) > 1 else None
-        return {"mean": float(array.mean()), "stderr": None if error is None else float(error),
-                "seeds": array.tolist()}  # fmt: skip
+    def told(values: list[float]) -> dict[str, Any]:
+        return {**over_seeds(values), "seeds": list(map(float, values))}
 
     steps = {
         name: np.nan_to_num(np.mean([s.steps[name] for s in scores], axis=0), nan=-1.0).tolist()
         for name in scores[0].steps
     }
     return {
-        "score": over_seeds([s.score for s in scores]),
-        "outputs": {k: over_seeds([s.outputs[k] for s in scores]) for k in scores[0].outputs},
-        "hints": {k: over_seeds([s.hints[k] for s in scores]) for k in scores[0].hints},
+        "score": told([s.score for s in scores]),
+        "outputs": {k: told([s.outputs[k] for s in scores]) for k in scores[0].outputs},
+        "hints": {k: told([s.hints[k] for s in scores]) for k in scores[0].hints},
         "hint_score_at_step": steps,
     }

@@ -19,7 +19,7 @@ from ..data import Protocol, Stream
 from ..data.shape import single_precision, trim
 from ..data.splits import SPLITS, check_request, split
 from ..errors import UserError
-from ..evaluate.evaluate import Scores, evaluate
+from ..evaluate.evaluate import Scores, evaluate, over_seeds
 from ..memory import needs_room
 from ..model.flat import Layout
 from ..model.network import Network
@@ -405,12 +405,10 @@ def _stays(step: int, record: dict[str, Any]) -> bool:
 
 
 def _summary(scores: list[Scores], step: Any) -> dict[str, Any]:
-    values = np.array([s.score for s in scores])
-    error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else float("nan")
+    values = [s.score for s in scores]
     return {
-        "score": values.tolist(),
-        "mean": float(values.mean()),
-        "stderr": None if np.isnan(error) else float(error),
+        "score": values,
+        **over_seeds(values),
         "outputs": {k: [s.outputs[k] for s in scores] for k in scores[0].outputs},
         "step": np.asarray(step).tolist(),
     }
