@@ -27,3 +27,9 @@ def scores() -> dict[tuple[str, str], Published]:
 
 def published(algorithm: str, variant: str) -> Published | None:
     return scores().get((algorithm, variant))
+
+
+def best_variant(algorithm: str) -> str | None:
+    """The variant that the paper reports the highest score of an algorithm for."""
+    found = {variant: score for (name, variant), score in scores().items() if name == algorithm}
+    return max(found, key=lambda variant: found[variant].mean, default=None)

@@ -149,6 +149,13 @@ def test_a_run_that_is_kept_aside_does_not_stand_for_its_cell(tmp_path):
     assert gather(tmp_path).cell("bfs", "baseline").folder == "bfs-baseline"
 
 
+def test_cells_beyond_the_paper_come_variant_by_variant(tmp_path):
+    for algorithm, variant in [("minimum", "best"), ("bfs", "baseline_views"), ("bfs", "best")]:
+        made.cell(tmp_path, algorithm, variant, [0.9])
+    keys = [cell.key for cell in gather(tmp_path).beyond()]
+    assert keys == [("bfs", "baseline_views"), ("bfs", "best"), ("minimum", "best")]
+
+
 def test_a_grid_knows_what_is_missing(tmp_path):
     cells = [{"algorithm": "bfs", "variant": v} for v in ("baseline", "baseline_views")]
     command = ["reproduce", "--algorithms", "bfs"]

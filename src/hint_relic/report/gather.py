@@ -37,9 +37,10 @@ class Findings:
         return list(dict.fromkeys([*scores(), *self.plan.cells]))
 
     def beyond(self) -> list[Cell]:
-        """Cells that the paper has no figure for."""
-        asked = [*self.plan.cells, *self.chosen]
-        return [self.cell(*key) for key in dict.fromkeys(asked) if key not in scores()]
+        """Cells that the paper has no figure for, variant by variant, in the paper's order."""
+        asked = dict.fromkeys([*self.plan.cells, *self.chosen])
+        cells = [self.cell(*key) for key in asked if key not in scores()]
+        return sorted(cells, key=lambda cell: (cell.variant, _place(cell)))
 
 
 def gather(
