@@ -7,7 +7,7 @@ import json
 import pytest
 
 from hint_relic.cli import main
-from hint_relic.cli_train import sparkline, train_defaults
+from hint_relic.cli_train import sparkline, train_defaults, train_words
 from hint_relic.config import Hints
 from hint_relic.errors import UserError
 
@@ -38,6 +38,12 @@ def test_sizes_may_have_commas_as_elsewhere(tmp_path):
     first = [*TINY[:4], "--sizes", "4,5", *TINY[6:]]
     assert main(["train", "bfs", "--out", str(tmp_path / "run"), *first]) == 0
     assert json.loads((tmp_path / "run" / "config.json").read_text())["sizes"] == [4, 5]
+
+
+def test_only_lists_are_taken_apart_at_commas():
+    given = ["bfs", "--sizes", "4,5", "6", "--out", "1,2", "--steps", "3"]
+    taken = ["bfs", "--sizes", "4", "5", "6", "--out", "1,2", "--steps", "3"]
+    assert train_words(given) == taken
 
 
 def test_evaluate_scores_outputs_hints_and_steps(run, capsys):

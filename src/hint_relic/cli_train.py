@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import time
 import tomllib
@@ -18,6 +17,7 @@ from .files import read_bounded
 from .terminal import Flag, Whole, console, option, print_json, progress
 
 MAX_TOML = 2**16  # bytes
+LISTS = ("--sizes", "--validation-sizes")
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,11 @@ class Train:
 
 def train_words(arguments: list[str]) -> list[str]:
     """`--sizes 4,8`, as the other commands take lists, for `--sizes 4 8`."""
-    numbers = re.compile(r"\d+(,\d+)+")
-    parted = (word.split(",") if numbers.fullmatch(word) else [word] for word in arguments)
-    return [word for words in parted for word in words]
+    words, option_ = [], ""
+    for word in arguments:
+        option_ = word if word.startswith("--") else option_
+        words += word.split(",") if option_ in LISTS else [word]
+    return words
 
 
 def train_defaults(arguments: list[str]) -> Train:
