@@ -20,7 +20,6 @@ import jax.numpy as jnp
 from .config import TrainConfig
 from .data import Stream
 from .model.network import Executor, to_problems
-from .objectives.objective import objective_for
 from .train.loop import Task, initial
 from .train.programs import Programs
 from .train.update import Meter
@@ -86,7 +85,7 @@ def measure(
     with Stream(task.protocol, sizes=config.sizes, batch_size=config.batch_size,
                 seeds=config.seed_list, view=views) as stream:  # fmt: skip
         item, longest = _batch_of(stream, steps)
-    objective = objective_for(config.objective, task.contrasted)
+    objective = task.objective(config.objective)
     one = jax.tree.map(lambda x: x[0], item)
     network = jax.eval_shape(layout.unflatten, state.weights[0])
     parts = jax.eval_shape(objective, network, one, jax.random.key(0))[1]
@@ -106,9 +105,10 @@ def measure(
         return state.step
 
     seconds = timed(update, budget_s)
-    batch = one if views is None else one.batch
-    rows = batch.samples * (1 if views is None else 2)
-    flop = PASSES * _step_flop(network, batch) * rows * (longest - 1) * config.seeds
+    batch, taken = (one, longest - 1) if views is None else (one.batch, 2 * (longest - 1))
+    if views is not None and task.short_views:
+        taken = longest - 1 + min(longest - 1, int(item.view.until.max()))
+    flop = PASSES * _step_flop(network, batch) * batch.samples * taken * config.seeds
     stats = jax.devices()[0].memory_stats() or {}
     return Cost(
         config.algorithm,

@@ -12,7 +12,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, PRNGKeyArray
+from jaxtyping import Array, ArrayLike, Bool, Float, PRNGKeyArray
 
 from ..config import EdgePointers, Feedback, Hints, ModelConfig
 from ..spec import POINTERS, Field, Kind, Location, Spec, Stage, of_stage
@@ -150,7 +150,6 @@ class Network(eqx.Module):
         *,
         training: bool = False,
         noise: PRNGKeyArray | None = None,
-        answered: int | None = None,
         observe: Observe = lambda t, seen: seen.predicted,
     ) -> tuple[dict[str, Array], Any]:
         """Run problems side by side: (outputs of each, what was observed at each step).
@@ -158,17 +157,11 @@ class Network(eqx.Module):
         All arrays of `problems`, of `noise`, and of what `observe` sees, have a leading axis over
         them. To be differentiated, call it with many problems rather than under `vmap`.
         room: the most steps that any of them can take.
-        answered: how many of them are asked for outputs, the first ones (all, unless told).
         """
         executor = Executor(self, training)
         given, start = jax.vmap(executor.begin)(problems)
-
-        def step(states: State, t: Array):
-            states, seen = jax.vmap(executor.step, in_axes=(0, 0, None))(given, states, t)
-            return states, observe(t, seen)
-
-        last, observed = loop(step, start, jnp.max(problems.lengths) - 1, room)
-        given, last = jax.tree.map(lambda x: x[:answered], (given, last))
+        steps = 0, jnp.max(problems.lengths) - 1
+        last, observed = executor.walk(given, start, steps, room, observe)
         return jax.vmap(executor.outputs)(given, last, noise), observed
 
 
@@ -247,6 +240,25 @@ class Executor:
         more = t + 1 < given.lengths - 1
         state = jax.tree.map(lambda new, old: jnp.where(more, new, old), State(after, fed), state)
         return state, Seen(predicted, representations, features.node)
+
+    def walk(
+        self,
+        given: Given,
+        states: State,
+        steps: tuple[ArrayLike, ArrayLike],
+        room: int,
+        observe: Observe,
+    ) -> tuple[State, Any]:
+        """Take problems side by side from before one step to before another: (their states,
+        what was observed at each step). Beyond its own last step a problem stays as it is.
+        """
+
+        def step(states: State, t: Array):
+            states, seen = jax.vmap(self.step, in_axes=(0, 0, None))(given, states, t)
+            return states, observe(t, seen)
+
+        first, end = (jnp.asarray(x, jnp.int32) for x in steps)
+        return loop(step, states, first, end, room)
 
     def outputs(self, given: Given, last: State, noise: PRNGKeyArray | None) -> dict[str, Array]:
         """Outputs are read once, at the problem's own last step."""

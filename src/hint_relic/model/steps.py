@@ -33,10 +33,13 @@ def _longest_of_many(size: int, mapped: list[bool], steps: Array) -> tuple[Array
     return longest(steps.max() if mapped[0] else steps), False
 
 
-def loop(step: Step, start: Any, steps: Int[Array, ""], room: int) -> tuple[Any, Any]:
-    """(the last state, what each step observed, stacked; zeros beyond the last step).
+def loop(
+    step: Step, start: Any, first: Int[Array, ""], steps: Int[Array, ""], room: int
+) -> tuple[Any, Any]:
+    """(the last state, what each step observed, stacked; zeros where there was no step).
 
-    steps: how many this sample needs; room: how many there can be at most.
+    first: the step that `start` stands before; steps: the one to stop before; room: how many
+    there can be at most.
     """
     # All that `step` reads from its surroundings becomes an argument, to be differentiated.
     program, shapes = jax.make_jaxpr(step, return_shape=True)(start, jnp.zeros((), jnp.int32))
@@ -52,15 +55,15 @@ def loop(step: Step, start: Any, steps: Int[Array, ""], room: int) -> tuple[Any,
     others: dict[int, Array] = {}
     for i, value in enumerate(jax.device_put(list(program.consts))):
         (numbers if jnp.issubdtype(value.dtype, jnp.floating) else others)[i] = value
-    return _loop(explicit, room, numbers, others, start, longest(steps))
+    return _loop(explicit, room, numbers, others, start, (longest(first), longest(steps)))
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0, 1))
-def _loop(explicit, room, numbers, others, start, steps):
-    return _forward(explicit, room, numbers, others, start, steps)[0]
+def _loop(explicit, room, numbers, others, start, span):
+    return _forward(explicit, room, numbers, others, start, span)[0]
 
 
-def _forward(explicit, room, numbers, others, start, steps):
+def _forward(explicit, room, numbers, others, start, span):
     once = partial(explicit, numbers, others)
     observed = jax.eval_shape(once, start, jnp.zeros((), jnp.int32))[1]
 
@@ -70,13 +73,13 @@ def _forward(explicit, room, numbers, others, start, steps):
         state, seen = once(state, t)
         return t + 1, state, _put(rows, seen, t), before
 
-    first = jnp.zeros((), jnp.int32), start, _blank(observed, room), _blank(start, room)
-    _, last, rows, before = jax.lax.while_loop(lambda at: at[0] < steps, body, first)
-    return (last, rows), (numbers, others, before, steps)
+    begin = span[0], start, _blank(observed, room), _blank(start, room)
+    _, last, rows, before = jax.lax.while_loop(lambda at: at[0] < span[1], body, begin)
+    return (last, rows), (numbers, others, before, span)
 
 
 def _backward(explicit, room, kept, wanted):
-    numbers, others, before, steps = kept
+    numbers, others, before, span = kept
     of_last, of_rows = wanted
 
     flat, unravel = ravel_pytree(numbers)
@@ -88,10 +91,10 @@ def _backward(explicit, room, kept, wanted):
         more, of_state = pull((of_state, _row(of_rows, t - 1)))
         return t - 1, of_state, of_numbers + ravel_pytree(more)[0]  # one sum, not one for each
 
-    first = steps, of_last, jnp.zeros_like(flat)
-    _, of_start, of_flat = jax.lax.while_loop(lambda at: at[0] > 0, body, first)
+    begin = span[1], of_last, jnp.zeros_like(flat)
+    _, of_start, of_flat = jax.lax.while_loop(lambda at: at[0] > span[0], body, begin)
     of_numbers = unravel(of_flat)
-    nothing = jax.tree.map(lambda x: np.zeros(x.shape, jax.dtypes.float0), (others, steps))
+    nothing = jax.tree.map(lambda x: np.zeros(x.shape, jax.dtypes.float0), (others, span))
     return of_numbers, nothing[0], of_start, nothing[1]
 
 

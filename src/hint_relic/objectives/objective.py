@@ -12,7 +12,7 @@ from jaxtyping import Array, PRNGKeyArray
 
 from ..config import ObjectiveConfig, Reduce
 from ..model.dense import stored
-from ..model.network import Network, Seen, to_problems
+from ..model.network import Executor, Network, Seen, to_problems
 from ..spec import Kind, Location
 from ..types import Batch, Paired, Problem, View
 from .borrowed import borrow, old_nodes
@@ -31,10 +31,18 @@ from .supervised import (
 Objective = Callable[[Network, Any, PRNGKeyArray], tuple[Array, dict[str, Array]]]
 
 
-def objective_for(config: ObjectiveConfig, contrasted: Sequence[str]) -> Objective:
-    """The objective that a config describes."""
+def objective_for(
+    config: ObjectiveConfig, contrasted: Sequence[str], *, short_views: bool = False
+) -> Objective:
+    """The objective that a config describes.
+
+    short_views: whether views agree with their inputs for a part of the steps only. It changes
+    no result: the inputs then take the rest of their steps without them, which is faster.
+    """
     if config.needs_views:
-        return partial(view_objective, config=config, contrasted=tuple(contrasted))
+        return partial(
+            view_objective, config=config, contrasted=tuple(contrasted), short_views=short_views
+        )
     if config.hints != 1.0:
         return partial(weighted_objective, weight=config.hints)
     return supervised_objective
@@ -67,11 +75,12 @@ def view_objective(
     *,
     config: ObjectiveConfig,
     contrasted: tuple[str, ...],
+    short_views: bool = False,
 ) -> tuple[Array, dict[str, Array]]:
     """Input and view, run in step: any of hint losses, contrastive terms and KL, weighted."""
     samples = paired.batch.lengths.shape[0]
     keys = jax.random.split(key, samples)
-    tallies = _tallies(network, paired.batch, paired.view, keys, config, contrasted)
+    tallies = _tallies(network, paired.batch, paired.view, keys, config, contrasted, short_views)
     parts = mean_losses(tallies)
     if config.reduce is Reduce.SUM:
         for name in parts:
@@ -92,6 +101,7 @@ def _tallies(
     noise: PRNGKeyArray,
     config: ObjectiveConfig,
     contrasted: tuple[str, ...],
+    short_views: bool,
 ) -> dict[str, Tally]:
     """For each sample, all tallies of it and its view."""
     spec = network.spec
@@ -103,16 +113,28 @@ def _tallies(
     view_live = live_nodes(batch.inputs["pos"], view.nodes)
     index, old = jax.vmap(partial(old_nodes, nodes=nodes))(view.places, live)
 
-    def observe(t: Array, seen: Seen) -> dict[str, Tally]:
+    def both_seen(t: Array, seen: Seen) -> dict[str, Tally]:
         compared = _compared(network, contrasted, seen, config)
         on_input = jax.tree.map(lambda x: x[:samples], (seen.predicted, compared))
         on_view = jax.tree.map(lambda x: x[samples:], (seen.predicted, compared))
         each = jax.vmap(partial(_at_one_step, network, config, contrasted, t))
         return each(on_input, on_view, Known(batch, view, live, view_live, index, old))
 
-    outputs, seen = network.run(
-        both, room, training=True, noise=noise, answered=samples, observe=observe
-    )
+    def input_seen(t: Array, seen: Seen) -> dict[str, Tally]:
+        if not config.hints:
+            return {}
+        each = jax.vmap(partial(hint_tallies, spec), in_axes=(0, 0, None, 0, 0))
+        return each(seen.predicted, batch.hints, t, batch.lengths - 1, live)
+
+    executor, end = Executor(network, training=True), jnp.max(batch.lengths) - 1
+    apart = jnp.minimum(jnp.max(view.until), end) if short_views else end
+    given, states = jax.vmap(executor.begin)(both)
+    states, seen = executor.walk(given, states, (0, apart), room, both_seen)
+    given, states = jax.tree.map(lambda x: x[:samples], (given, states))
+    if short_views:
+        states, more = executor.walk(given, states, (apart, end), room, input_seen)
+        seen |= {k: jax.tree.map(jnp.add, seen[k], rest) for k, rest in more.items()}
+    outputs = jax.vmap(executor.outputs)(given, states, noise)
     of_outputs = jax.vmap(partial(output_tallies, spec))(outputs, batch.outputs, live)
     return of_outputs | jax.tree.map(lambda x: x.sum(0), seen)
 

@@ -14,7 +14,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..config import Padding, TrainConfig
+from ..algorithms import Augmentation
+from ..config import ObjectiveConfig, Padding, TrainConfig, ViewSource
 from ..data import Protocol, Stream
 from ..data.shape import single_precision, trim
 from ..data.splits import SPLITS, check_request, split
@@ -45,17 +46,25 @@ class Task:
     """What a run needs to know of its algorithm.
 
     contrasted: the hints that the objective compares between input and view.
+    short_views: whether all views of a batch may agree with their inputs for few steps only.
     """
 
     protocol: Protocol
     spec: dict[str, Field]
     contrasted: tuple[str, ...] = ()
+    short_views: bool = False
 
     @classmethod
     def of(cls, config: TrainConfig) -> Task:
         protocol = Protocol.training(config.algorithm, keep_static_hints=config.keep_static_hints)
         spec = with_reversal(protocol.spec) if config.model.reversal else dict(protocol.spec)
-        return cls(protocol, spec, protocol.contrasted if config.objective.contrastive else ())
+        contrasted = protocol.contrasted if config.objective.contrastive else ()
+        paper = config.view.source is ViewSource.PAPER
+        short = not paper or protocol.algorithm.view is Augmentation.ENTERED_NODE
+        return cls(protocol, spec, contrasted, short)
+
+    def objective(self, config: ObjectiveConfig) -> Objective:
+        return objective_for(config, self.contrasted, short_views=self.short_views)
 
     def fresh(self, size: int, samples: int, seed: int) -> Batch:
         """Fresh samples from the training distribution at some size."""
@@ -105,7 +114,7 @@ def train(
     stream_for(config, task).close()  # whatever can't be drawn is refused before anything is made
     for size in config.reported_sizes:
         check_request(task.protocol.algorithm, size, 1, 0, (), None)
-    objective = objective or objective_for(config.objective, task.contrasted)
+    objective = objective or task.objective(config.objective)
     with RunFolder(out, config, restart) as folder:
         done = folder.result()
         if done is not None and done["steps"] >= config.steps:
