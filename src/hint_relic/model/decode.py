@@ -8,6 +8,7 @@ into the *representation* that the last layer sees (what the paper's objective c
 
 from __future__ import annotations
 
+import functools
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ from ..spec import Field, Kind, Location
 from .layers import Linear, Together, product
 
 NEVER = -1e9  # the logit of a node that is padding
-_FEW_NODES = 32
+_FEW_NODES = 24
 
 
 class Features(NamedTuple):
@@ -190,8 +191,7 @@ class EdgePointerDecoder(eqx.Module):
         elif node.shape[0] <= _FEW_NODES:
             found = _lean_larger_weighed(edge, node, weight)
         else:
-            # XLA makes one kernel of all of it, and works on a large one for many minutes.
-            found = jax.lax.map(lambda row: _larger_weighed(row, node, weight), edge)
+            found = _term_by_term(edge, node, weight)
         return _only_live(found + self.out.bias, features.live)
 
 
@@ -200,6 +200,13 @@ def _larger_weighed(
 ) -> Float[Array, "... n"]:
     """The weighted sum over h of the larger one of each pair."""
     return jnp.sum(jnp.maximum(edge[..., None, :], node) * weight, axis=-1)
+
+
+def _term_by_term(edge: Array, node: Array, weight: Array) -> Array:
+    """The same with the sum written out. As a sum over an axis of something that large, XLA
+    would try one layout of a kernel after another, and compile for many minutes."""
+    terms = (jnp.maximum(edge[..., None, i], node[:, i]) * weight[i] for i in range(len(weight)))
+    return functools.reduce(jnp.add, terms)
 
 
 @jax.custom_vjp
