@@ -236,6 +236,8 @@ class Pack:
     """sizes to score the rounded weights at; add 128 where there is time"""
     samples: Annotated[Whole, option("K", "(default: 64)")] = None
     """how many fresh samples of each size"""
+    choose_at: Annotated[Whole, option("N", "(default: as validation chose)")] = None
+    """compare all seeds on fresh samples of this size, and take the best there"""
     json: Flag = False
     """print the card as JSON instead of a table"""
 
@@ -250,6 +252,7 @@ def pack(options: Pack) -> None:
         task = bar.add_task("reading the run", total=None)
         card = make(
             options.run, options.out, weights=options.weights, sizes=sizes, samples=samples,
+            choose_at=options.choose_at or 0,
             report=lambda what: bar.update(task, description=what),
         )  # fmt: skip
     size = options.out.stat().st_size

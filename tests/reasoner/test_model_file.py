@@ -17,7 +17,7 @@ from hint_relic.evaluate.run import load
 from hint_relic.reasoner import Reasoner, model_file
 from hint_relic.reasoner.pack import pack
 from hint_relic.reasoner.runs import read_run
-from hint_relic.train.loop import Task
+from hint_relic.train.loop import VALIDATION_SEED, Task
 
 from .tiny import TINY, untrained
 
@@ -58,6 +58,20 @@ def test_weights_are_the_best_seeds_rounded(packed, run):
         np.testing.assert_array_equal(array, want)
 
 
+def test_seeds_can_be_compared_at_another_size(run, tmp_path, packed):
+    card = pack(run, tmp_path / "x", sizes=(), choose_at=6)
+    assert card["chosen"] == "best of 2 seeds on 64 fresh samples of n = 6"
+    trained, task = read_run(run, "best_average"), Task.of(TINY)
+    batch = task.fresh(6, 64, VALIDATION_SEED + 6)
+    networks = [
+        trained.design.network(model_file.rounded({k: a[k] for k in trained.design.layout.names}))
+        for a in trained.arrays
+    ]
+    stack = jax.tree.map(lambda *xs: jax.numpy.stack(xs), *networks)
+    scores = [s.score for s in evaluate(stack, task.spec, batch)]
+    assert card["seed"] == int(np.argmax(scores))
+
+
 def test_scores_are_those_of_the_rounded_weights(packed):
     out, card = packed
     reasoner = Reasoner.load(out)
@@ -88,6 +102,8 @@ def test_pack_refuses_what_it_cannot_do(run, tmp_path):
         pack(run, tmp_path / "no" / "x")
     with pytest.raises(UserError, match="at least 2, not 1"):
         pack(run, tmp_path / "x", sizes=(1,))
+    with pytest.raises(UserError, match="at least 2, not 1"):
+        pack(run, tmp_path / "x", choose_at=1)
     with pytest.raises(UserError, match="half precision"):
         model_file.rounded({"w": np.array([1e6])})
     assert not list(tmp_path.iterdir())

@@ -1,7 +1,8 @@
 """From a run folder to a file that can be shipped: one seed, rounded, with its card.
 
 The seed is the best on validation. Where several are equally good there (many reach 100 %), they
-are compared on fresh samples of twice the largest training size; the test split chooses nothing.
+are compared on fresh samples of twice the largest training size; if asked to, all of them are, at
+any size. The test split chooses nothing.
 All scores on the card are measured from the rounded weights.
 """
 
@@ -44,10 +45,12 @@ def pack(
     weights: str | None = None,
     sizes: tuple[int, ...] = SIZES,
     samples: int = SAMPLES,
+    choose_at: int = 0,
     report: Callable[[str], None] = lambda what: None,
 ) -> dict[str, Any]:
     """Write the best seed of a run as one file; its card.
 
+    choose_at: the size to compare the seeds at, on fresh samples; 0: as validation did.
     report: called with a few words before each thing that takes time.
     """
     if out.is_dir() or not out.parent.is_dir():
@@ -56,10 +59,10 @@ def pack(
         raise UserError(f"at least 1 sample is needed, not {samples}")
     run = read_run(folder, weights)
     task = Task.of(run.config)
-    for size in sizes:
+    for size in (*sizes, *([choose_at] if choose_at else [])):
         if problem := task.protocol.algorithm.draws(size):
             raise UserError(problem)
-    chosen, why = _choose(run, task, report)
+    chosen, why = _choose(run, task, choose_at, report)
     scores, outputs = {}, {}
     for size in sizes:
         report(f"scoring at n = {size}")
@@ -88,9 +91,11 @@ def pack(
     return card
 
 
-def _choose(run: Trained, task: Task, report: Callable[[str], None]) -> tuple[Candidate, str]:
+def _choose(
+    run: Trained, task: Task, choose_at: int, report: Callable[[str], None]
+) -> tuple[Candidate, str]:
     """The best seed on validation, and how it was found, in words."""
-    names = run.design.layout.names
+    names, seeds = run.design.layout.names, run.config.seeds
     candidates = [
         Candidate(
             run.config.seed_list[i],
@@ -98,16 +103,19 @@ def _choose(run: Trained, task: Task, report: Callable[[str], None]) -> tuple[Ca
             run.steps[i],
             model_file.rounded({name: run.arrays[i][name] for name in names}),
         )
-        for i in run.leading
+        for i in (range(seeds) if choose_at else run.leading)
     ]
-    why = f"best of {run.config.seeds} seeds on validation"
+    why = f"best of {seeds} seeds on validation"
     if len(candidates) == 1:
         return candidates[0], why
-    size = 2 * max(task.protocol.sizes(run.config.sizes))
-    report(f"comparing {len(candidates)} equally good seeds at n = {size}")
+    size = choose_at or 2 * max(task.protocol.sizes(run.config.sizes))
+    report(f"comparing {len(candidates)} seeds at n = {size}")
     batch = task.fresh(size, SAMPLES, VALIDATION_SEED + size)
     found = [s.score for s in _stack(run, task, candidates).score(batch, hints=False)]
-    why += f"; {len(candidates)} were equal there, and compared on fresh samples of n = {size}"
+    if choose_at:
+        why = f"best of {seeds} seeds on {SAMPLES} fresh samples of n = {size}"
+    else:
+        why += f"; {len(candidates)} were equal there, and compared on fresh samples of n = {size}"
     return candidates[int(np.argmax(found))], why
 
 
