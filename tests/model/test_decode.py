@@ -52,7 +52,7 @@ def test_nothing_changes_where_no_edge_pointer_is_fed():
     assert not isinstance(plain, FollowingDecoder)
 
 
-def test_term_by_term_is_the_same_as_at_once(monkeypatch):
+def test_row_by_row_is_the_same_as_at_once(monkeypatch):
     rng = np.random.default_rng(1)
     decoder = new_decoder(rng, POINTER, HIDDEN, HIDDEN)
     represented = tuple(

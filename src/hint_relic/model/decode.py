@@ -8,7 +8,6 @@ into the *representation* that the last layer sees (what the paper's objective c
 
 from __future__ import annotations
 
-import functools
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -191,7 +190,8 @@ class EdgePointerDecoder(eqx.Module):
         elif node.shape[0] <= _FEW_NODES:
             found = _lean_larger_weighed(edge, node, weight)
         else:
-            found = _term_by_term(edge, node, weight)
+            # As one kernel XLA would compile it for minutes, trying one layout after another.
+            found = jax.lax.map(lambda row: _larger_weighed(row, node, weight), edge)
         return _only_live(found + self.out.bias, features.live)
 
 
@@ -200,13 +200,6 @@ def _larger_weighed(
 ) -> Float[Array, "... n"]:
     """The weighted sum over h of the larger one of each pair."""
     return jnp.sum(jnp.maximum(edge[..., None, :], node) * weight, axis=-1)
-
-
-def _term_by_term(edge: Array, node: Array, weight: Array) -> Array:
-    """The same with the sum written out. As a sum over an axis of something that large, XLA
-    would try one layout of a kernel after another, and compile for many minutes."""
-    terms = (jnp.maximum(edge[..., None, i], node[:, i]) * weight[i] for i in range(len(weight)))
-    return functools.reduce(jnp.add, terms)
 
 
 @jax.custom_vjp
