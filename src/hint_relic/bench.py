@@ -90,7 +90,7 @@ def measure(
     network = jax.eval_shape(layout.unflatten, state.weights[0])
     parts = jax.eval_shape(objective, network, one, jax.random.key(0))[1]
     zero = jnp.zeros(config.seeds)
-    meter = Meter(zero, dict.fromkeys(parts, zero), zero, zero)
+    meter = Meter(zero, dict.fromkeys(parts, zero), zero, zero, zero)
     state, meter = jax.tree.map(jnp.array, (state, meter))  # own buffers: updates donate them
     programs = Programs(layout, objective, config)
     start = time.monotonic()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -12,7 +14,8 @@ from hint_relic.config import TrainConfig, from_dict, to_dict
 from hint_relic.errors import UserError
 from hint_relic.train import checkpoint
 from hint_relic.train.folder import RunFolder
-from hint_relic.train.loop import train
+from hint_relic.train.loop import Task, initial, train
+from hint_relic.train.update import Meter, update
 from hint_relic.variants import VARIANTS, preset
 from tiny import TINY
 
@@ -105,10 +108,29 @@ def test_a_folder_of_something_else_is_refused(tmp_path):
     assert (tmp_path / "precious.txt").read_text() == "mine"
 
 
+def test_a_batch_whose_loss_is_not_finite_is_skipped():
+    def sometimes_broken(network, batch, key):
+        loss = (network.decoders["pi"].out.weight ** 2).sum() * jnp.where(batch == 0, 1.0, jnp.inf)
+        return loss, {"loss": loss}
+
+    task = Task.of(TINY)
+    layout, states = initial(TINY, task)
+    state = jax.tree.map(lambda x: x[0], states)
+    zero = jnp.zeros(())
+    meter = Meter(zero, {"loss": zero}, zero, zero, zero)
+    settings = {"objective": sometimes_broken, "config": TINY.optimiser, "steps": 9}
+    good, metered = update(state, meter, jnp.asarray(0), layout=layout, **settings)
+    after, same = update(good, metered, jnp.asarray(1), layout=layout, **settings)
+    assert (good.weights != state.weights).any()
+    assert after.step == 2
+    for name in ("weights", "average", "optimiser"):
+        for a, b in zip(*(jax.tree.leaves(getattr(s, name)) for s in (after, good))):
+            np.testing.assert_array_equal(a, b)
+    assert same == metered._replace(skipped=jnp.ones(()))
+
+
 def test_a_loss_that_is_not_finite_stops_the_run(tmp_path):
     def broken(network, batch, key):
-        import jax.numpy as jnp
-
         loss = network.decoders["pi"].out.weight.sum() * jnp.nan
         return loss, {"loss": loss}
 

@@ -194,7 +194,7 @@ class _Run:
 
         parts = jax.eval_shape(parts_of, self.keep.state.weights[0])
         zero = jnp.zeros((self.config.seeds,))
-        return Meter(zero, dict.fromkeys(parts, zero), zero, zero)
+        return Meter(zero, dict.fromkeys(parts, zero), zero, zero, zero)
 
     def _meter_of(self, stored: Any) -> Meter | None:
         """The meter as a checkpoint keeps it; None where it keeps none that fits."""
@@ -279,21 +279,15 @@ class _Run:
     def _show(self, events: EventWriter, record: dict[str, Any], ago: float = 0.0) -> None:
         events.scalars(record["step"], scalars(record, self.config.seed_list), ago)
 
-    def _read(self, step: int, meter: Meter) -> Meter:
-        """What the meter shows, if it is finite; then the state is, too."""
+    def _report_training(self, events, step: int, meter: Meter, first: int) -> None:
         read = jax.device_get(meter)
-        bad = ~np.isfinite(read.loss + read.gradient)
-        if bad.any():
-            seeds = np.array(self.config.seed_list)[bad].tolist()
+        if (lost := (read.updates == 0.0) & (read.skipped > 0.0)).any():
+            seeds = np.array(self.config.seed_list)[lost].tolist()
             raise UserError(
                 f"the loss or its gradient is no longer finite by update {step} (seeds {seeds}); "
                 f"the last good checkpoint is kept in {self.folder.path}. A lower "
                 "--optimiser.learning-rate may help"
             )
-        return read
-
-    def _report_training(self, events, step: int, meter: Meter, first: int) -> None:
-        read = self._read(step, meter)
         count = np.maximum(read.updates, 1.0)
         loss, gradient = read.loss / count, read.gradient / count
         rate = (step - first) / max(time.monotonic() - self.loop_start, 1e-9)
@@ -303,6 +297,7 @@ class _Run:
             "loss": loss.tolist(),
             "parts": {k: (v / count).tolist() for k, v in read.parts.items()},
             "gradient_norm": gradient.tolist(),
+            **({"skipped": read.skipped.tolist()} if read.skipped.any() else {}),
             "updates_per_s": rate,
             "elapsed_s": self._elapsed(),
         }
@@ -341,12 +336,11 @@ class _Run:
         self._emit(events, record | {"elapsed_s": self._elapsed()})
 
     def _save(self, step: int, state: State, meter: Meter) -> None:
-        read = self._read(step, meter)
         self.keep = self.keep._replace(state=state)
         facts = {
             "elapsed_s": self._elapsed(),
             "step": step,
-            "meter": [x.tolist() for x in jax.tree.leaves(read)],
+            "meter": [x.tolist() for x in jax.tree.leaves(jax.device_get(meter))],
         }
         self.folder.save(self.keep, facts)
 

@@ -30,12 +30,13 @@ class State(NamedTuple):
 
 
 class Meter(NamedTuple):
-    """Sums over the updates since it was last read."""
+    """Sums over the updates since it was last read, and how many there were and were skipped."""
 
     loss: Float[Array, ""]
     parts: dict[str, Array]
     gradient: Float[Array, ""]
     updates: Float[Array, ""]
+    skipped: Float[Array, ""]
 
 
 def optimiser(config: OptimiserConfig) -> optax.GradientTransformation:
@@ -60,7 +61,11 @@ def update(
     config: OptimiserConfig,
     steps: int,
 ) -> tuple[State, Meter]:
-    """The state after one batch, and the meter with it added. steps: how many the run has."""
+    """The state after one batch, and the meter with it added. steps: how many the run has.
+
+    A batch whose loss or gradient is not finite is skipped: once in a while a derivative through
+    a hundred steps overflows, and one such number would be the end of a network.
+    """
     key = jax.random.fold_in(jax.random.key(state.seed), state.step)
 
     def loss_of(network: Network) -> tuple[Array, dict[str, Array]]:
@@ -77,6 +82,14 @@ def update(
     # The average forgets its start quickly, then slowly.
     rate = jnp.minimum(config.average, (1.0 + done) / (10.0 + done))
     average = rate * state.average + (1.0 - rate) * weights
-    after = State(weights, average, optimiser_state, state.step + 1, state.seed)
-    added = Meter(loss, parts, jnp.linalg.norm(gradient), jnp.ones(()))
-    return after, jax.tree.map(jnp.add, meter, added)
+    norm = jnp.linalg.norm(gradient)
+    finite = jnp.isfinite(loss + norm)
+
+    def if_finite(new: Any, old: Any) -> Any:
+        return jax.tree.map(lambda a, b: jnp.where(finite, a, b), new, old)
+
+    after = State(weights, average, optimiser_state, state.step, state.seed)
+    added = Meter(loss, parts, norm, jnp.ones(()), jnp.zeros(()))
+    skipped = jax.tree.map(jnp.zeros_like, added)._replace(skipped=jnp.ones(()))
+    after = if_finite(after, state)._replace(step=state.step + 1)
+    return after, jax.tree.map(jnp.add, meter, if_finite(added, skipped))
