@@ -21,6 +21,7 @@ from .layers import Linear, Together, product
 
 NEVER = -1e9  # the logit of a node that is padding
 _FEW_NODES = 24
+_NEARLY_NEVER = 1e-9  # added to a probability before its logarithm is taken
 
 
 class Features(NamedTuple):
@@ -233,8 +234,9 @@ _lean_larger_weighed.defvjp(
 class FollowingDecoder(eqx.Module):
     """An edge pointer that may also stay as it is, or follow that of another edge.
 
-    For each edge (i, j) two numbers say how much it keeps of where it points, and how much it
-    takes from where the edge (k, j) points, k being a node that all edges attend to.
+    For each edge (i, j) shares that add up to one say how much of the new pointer is decided
+    anew, how much is where it pointed before, and how much is where the edge (k, j) pointed, k
+    being a node that all edges attend to. What is copied is as sharp as it was, at any size.
     """
 
     plain: EdgePointerDecoder
@@ -247,11 +249,12 @@ class FollowingDecoder(eqx.Module):
     def around(
         cls, plain: EdgePointerDecoder, rng, hidden: int, edge_width: int, followed: int
     ) -> FollowingDecoder:
+        shares = 1 + 2 * followed
         return cls(
             plain,
-            Linear.init(rng, 3 * hidden, 2 * followed),
-            Linear.init(rng, 3 * hidden, 2 * followed),
-            Linear.init(rng, edge_width, 2 * followed),
+            Linear.init(rng, 3 * hidden, shares),
+            Linear.init(rng, 3 * hidden, shares),
+            Linear.init(rng, edge_width, shares),
             Linear.init(rng, 3 * hidden, followed),
         )
 
@@ -265,20 +268,20 @@ class FollowingDecoder(eqx.Module):
     def represent(self, parts: Parts) -> tuple[Array, ...]:
         *plain, source, target, attend = parts.node
         edge, pointed = self.plain.represent(Parts(node=tuple(plain), edge=parts.edge[:1]))
-        weights = source[:, None] + target[None, :] + parts.edge[1]
-        return edge, pointed, weights, attend
+        shares = source[:, None] + target[None, :] + parts.edge[1]
+        return edge, pointed, shares, attend
 
     def predict(
         self, representation: tuple[Array, ...], features: Features
     ) -> Float[Array, "n n n"]:
-        *plain, weights, attend = representation
-        keep, take = jnp.split(weights, 2, axis=-1)
+        edge, pointed, shares, attend = representation
+        anew, *others = jnp.split(jax.nn.softmax(shares), shares.shape[-1], axis=-1)
         attention = jax.nn.softmax(jnp.where(features.live[:, None], attend, NEVER), axis=0)
-        logits = self.plain.predict((plain[0], plain[1]), features)
+        mixed = anew * jax.nn.softmax(self.plain.predict((edge, pointed), features))
         for m, pointer in enumerate(features.pointers):
             taken = jnp.einsum("k,kju->ju", attention[:, m], pointer)
-            logits += keep[..., m, None] * pointer + take[..., m, None] * taken
-        return logits
+            mixed += others[2 * m] * pointer + others[2 * m + 1] * taken
+        return jnp.log(mixed + _NEARLY_NEVER)
 
 
 _VALUES = (Kind.SCALAR, Kind.MASK, Kind.MASK_ONE, Kind.CATEGORICAL)
