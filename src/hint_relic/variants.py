@@ -45,9 +45,10 @@ VARIANTS = {
     ),
     # beyond the paper; docs/experiments.md has the reasons
     "best": Variant(
-        "hint_relic, edge pointers followed, weights chosen at n = 32",
+        "hint_relic, edge pointers followed, decaying learning rate, weights chosen at n = 32",
         replace(_REVERSED, edge_pointers=EdgePointers.FOLLOWED),
         _RELIC,
+        OptimiserConfig(decay=True),
         choose_at=32,
     ),
 }

@@ -11,8 +11,6 @@ from hint_relic.model.decode import (
     Features,
     FollowingDecoder,
     Parts,
-    _larger_weighed,
-    _lean_larger_weighed,
     new_decoder,
 )
 from hint_relic.spec import Field, Kind, Location, Stage
@@ -78,14 +76,3 @@ def test_row_by_row_is_the_same_as_at_once(monkeypatch):
     np.testing.assert_allclose(
         decoder.predict(represented, features), at_once, rtol=1e-6, atol=1e-6
     )
-
-
-def test_lean_derivatives_are_the_same():
-    rng = np.random.default_rng(0)
-    given = [jnp.asarray(rng.integers(-2, 3, shape), jnp.float32) for shape in ((N, N, 8), (N, 8))]
-    given.append(jnp.asarray(rng.standard_normal(8), jnp.float32))  # integers: ties are among them
-    wanted = jnp.asarray(rng.standard_normal((N, N, N)), jnp.float32)
-    plain, lean = (jax.vjp(f, *given) for f in (_larger_weighed, _lean_larger_weighed))
-    np.testing.assert_array_equal(plain[0], lean[0])
-    for expected, found in zip(plain[1](wanted), lean[1](wanted)):
-        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)

@@ -186,49 +186,14 @@ class EdgePointerDecoder(eqx.Module):
         edge, node = representation
 
         weight = self.out.weight[:, 0]
-        if jax.default_backend() != "gpu":
-            found = _larger_weighed(edge, node, weight)
-        elif node.shape[0] <= _FEW_NODES:
-            found = _lean_larger_weighed(edge, node, weight)
-        else:
-            # As one kernel XLA would compile it for minutes, trying one layout after another.
-            found = jax.lax.map(lambda row: _larger_weighed(row, node, weight), edge)
+
+        def logits(edge: Float[Array, "... n h"]) -> Float[Array, "... n n"]:
+            return jnp.sum(jnp.maximum(edge[..., None, :], node) * weight, axis=-1)
+
+        # As one kernel for a GPU, XLA compiles it for minutes, trying one layout after another.
+        by_row = jax.default_backend() == "gpu" and node.shape[0] > _FEW_NODES
+        found = jax.lax.map(logits, edge) if by_row else logits(edge)
         return _only_live(found + self.out.bias, features.live)
-
-
-def _larger_weighed(
-    edge: Float[Array, "... h"], node: Float[Array, "n h"], weight: Float[Array, " h"]
-) -> Float[Array, "... n"]:
-    """The weighted sum over h of the larger one of each pair."""
-    return jnp.sum(jnp.maximum(edge[..., None, :], node) * weight, axis=-1)
-
-
-@jax.custom_vjp
-def _lean_larger_weighed(edge: Array, node: Array, weight: Array) -> Array:
-    """The same with derivatives that store nothing over edges, nodes and h together."""
-    return _larger_weighed(edge, node, weight)
-
-
-def _lean_backward(kept: tuple[Array, Array, Array], wanted: Array) -> tuple[Array, ...]:
-    """Two sums over all pairs, kept apart: XLA would store which one is larger to share it."""
-    edge, node, weight = kept
-    others = tuple(range(edge.ndim - 1))
-    of_edge = jnp.sum(wanted[..., None] * _share(edge[..., None, :], node), axis=-2)
-    edge, node, wanted = jax.lax.optimization_barrier((edge, node, wanted))
-    of_node = jnp.sum(wanted[..., None] * _share(node, edge[..., None, :]), axis=others)
-    of_weight = jnp.sum(edge * of_edge, axis=others) + jnp.sum(node * of_node, axis=0)
-    return of_edge * weight, of_node * weight, of_weight
-
-
-def _share(this: Array, other: Array) -> Array:
-    """How much of a maximum's derivative goes to one of the two."""
-    return jnp.where(this > other, 1.0, jnp.where(this == other, 0.5, 0.0))
-
-
-_lean_larger_weighed.defvjp(
-    lambda *given: (_larger_weighed(*given), given),
-    _lean_backward,
-)
 
 
 class FollowingDecoder(eqx.Module):
