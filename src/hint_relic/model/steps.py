@@ -34,11 +34,11 @@ def _longest_of_many(size: int, mapped: list[bool], steps: Array) -> tuple[Array
 
 
 def loop(
-    step: Step, start: Any, first: Int[Array, ""], steps: Int[Array, ""], room: int
+    step: Step, start: Any, first: Int[Array, ""], end: Int[Array, ""], room: int
 ) -> tuple[Any, Any]:
     """(the last state, what each step observed, stacked; zeros where there was no step).
 
-    first: the step that `start` stands before; steps: the one to stop before; room: how many
+    first: the step that `start` stands before; end: the one to stop before; room: how many steps
     there can be at most.
     """
     # All that `step` reads from its surroundings becomes an argument, to be differentiated.
@@ -55,7 +55,7 @@ def loop(
     others: dict[int, Array] = {}
     for i, value in enumerate(jax.device_put(list(program.consts))):
         (numbers if jnp.issubdtype(value.dtype, jnp.floating) else others)[i] = value
-    return _loop(explicit, room, numbers, others, start, (longest(first), longest(steps)))
+    return _loop(explicit, room, numbers, others, start, (longest(first), longest(end)))
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0, 1))
