@@ -1,8 +1,10 @@
-"""The smallest run that reports, validates and saves more than once."""
+"""The smallest run that reports, validates and saves more than once, and quick compilation."""
 
 from __future__ import annotations
 
 from hint_relic.config import ModelConfig, TrainConfig
+
+QUICKLY = {"xla_backend_optimization_level": 0}  # for programs that run only once or twice
 
 TINY = TrainConfig(
     algorithm="bfs",

@@ -89,8 +89,7 @@ def measure(
     one = jax.tree.map(lambda x: x[0], item)
     network = jax.eval_shape(layout.unflatten, state.weights[0])
     parts = jax.eval_shape(objective, network, one, jax.random.key(0))[1]
-    zero = jnp.zeros(config.seeds)
-    meter = Meter(zero, dict.fromkeys(parts, zero), zero, zero, zero)
+    meter = Meter.empty(parts, config.seeds)
     state, meter = jax.tree.map(jnp.array, (state, meter))  # own buffers: updates donate them
     programs = Programs(layout, objective, config)
     start = time.monotonic()
@@ -105,9 +104,10 @@ def measure(
         return state.step
 
     seconds = timed(update, budget_s)
-    batch, taken = (one, longest - 1) if views is None else (one.batch, 2 * (longest - 1))
-    if views is not None and task.short_views:
-        taken = longest - 1 + min(longest - 1, int(item.view.until.max()))
+    batch, taken = one, longest - 1
+    if views is not None:
+        until = int(item.view.until.max()) if task.short_views else taken
+        batch, taken = one.batch, taken + min(taken, until)
     flop = PASSES * _step_flop(network, batch) * batch.samples * taken * config.seeds
     stats = jax.devices()[0].memory_stats() or {}
     return Cost(

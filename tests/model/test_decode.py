@@ -7,12 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hint_relic.model.decode import (
-    Features,
-    FollowingDecoder,
-    Parts,
-    new_decoder,
-)
+from hint_relic.model.decode import Features, FollowingDecoder, Parts, new_decoder
 from hint_relic.spec import Field, Kind, Location, Stage
 
 N, HIDDEN = 5, 8

@@ -19,9 +19,9 @@ from hint_relic.model.flat import Layout
 from hint_relic.model.network import Network
 from hint_relic.objectives.supervised import mean_losses, supervised
 from hint_relic.types import Batch
+from tiny import QUICKLY
 
 GOLDENS = sorted((Path(__file__).parent.parent / "goldens").glob("model_*.npz"))
-QUICKLY = {"xla_backend_optimization_level": 0}  # to compile, not to run
 TOLERANCE = 2e-5
 
 

@@ -12,6 +12,7 @@ from hint_relic.config import ViewConfig
 from hint_relic.objectives.objective import view_objective
 from hint_relic.train.loop import Task, initial, stream_for
 from hint_relic.variants import preset
+from tiny import QUICKLY
 
 
 def test_nothing_is_lost_where_views_end():
@@ -45,8 +46,7 @@ def test_nothing_is_lost_where_views_end():
 
         one = jax.value_and_grad(loss, has_aux=True)
         keys = jax.random.split(jax.random.key(0), config.seeds)
-        quickly = {"xla_backend_optimization_level": 0}  # to compile, not to run
-        return jax.jit(jax.vmap(one), compiler_options=quickly)(state.weights, paired, keys)
+        return jax.jit(jax.vmap(one), compiler_options=QUICKLY)(state.weights, paired, keys)
 
     (together, parts), gradient = found(False)
     (apart, same_parts), same_gradient = found(True)

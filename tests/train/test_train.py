@@ -116,8 +116,7 @@ def test_a_batch_whose_loss_is_not_finite_is_skipped():
     task = Task.of(TINY)
     layout, states = initial(TINY, task)
     state = jax.tree.map(lambda x: x[0], states)
-    zero = jnp.zeros(())
-    meter = Meter(zero, {"loss": zero}, zero, zero, zero)
+    meter = Meter.empty(["loss"])
     settings = {"objective": sometimes_broken, "config": TINY.optimiser, "steps": 9}
     good, metered = update(state, meter, jnp.asarray(0), layout=layout, **settings)
     after, same = update(good, metered, jnp.asarray(1), layout=layout, **settings)

@@ -184,7 +184,6 @@ class EdgePointerDecoder(eqx.Module):
         self, representation: tuple[Array, Array], features: Features
     ) -> Float[Array, "n n n"]:
         edge, node = representation
-
         weight = self.out.weight[:, 0]
 
         def logits(edge: Float[Array, "... n h"]) -> Float[Array, "... n n"]:

@@ -21,6 +21,7 @@ from .supervised import (
     Tally,
     at_step,
     hint_tallies,
+    hints_seen,
     live_nodes,
     mean_losses,
     output_tallies,
@@ -120,18 +121,13 @@ def _tallies(
         each = jax.vmap(partial(_at_one_step, network, config, contrasted, t))
         return each(on_input, on_view, Known(batch, view, live, view_live, index, old))
 
-    def input_seen(t: Array, seen: Seen) -> dict[str, Tally]:
-        if not config.hints:
-            return {}
-        each = jax.vmap(partial(hint_tallies, spec), in_axes=(0, 0, None, 0, 0))
-        return each(seen.predicted, batch.hints, t, batch.lengths - 1, live)
-
     executor, end = Executor(network, training=True), jnp.max(batch.lengths) - 1
     apart = jnp.minimum(jnp.max(view.until), end) if short_views else end
     given, states = jax.vmap(executor.begin)(both)
     states, seen = executor.walk(given, states, (0, apart), room, both_seen)
     given, states = jax.tree.map(lambda x: x[:samples], (given, states))
     if short_views:
+        input_seen = hints_seen(spec, batch, live) if config.hints else lambda t, seen: {}
         states, more = executor.walk(given, states, (apart, end), room, input_seen)
         seen |= {k: jax.tree.map(jnp.add, seen[k], rest) for k, rest in more.items()}
     outputs = jax.vmap(executor.outputs)(given, states, noise)

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from ..model.dense import stored
-from ..model.network import Network, Seen, to_problems
+from ..model.network import Network, Observe, Seen, to_problems
 from ..spec import Field, Kind, Location, Spec, Stage, of_stage
 from ..types import Batch
 
@@ -101,6 +101,16 @@ def hint_tallies(
     return out
 
 
+def hints_seen(spec: Spec, batch: Batch, live: Bool[Array, "samples n"]) -> Observe:
+    """What to keep of each step of a batch: for each sample, the tallies of its hints."""
+
+    def observe(t: Array, seen: Seen) -> dict[str, Tally]:
+        each = jax.vmap(partial(hint_tallies, spec), in_axes=(0, 0, None, 0, 0))
+        return each(seen.predicted, batch.hints, t, batch.lengths - 1, live)
+
+    return observe
+
+
 def at_step(hints: dict[str, Array], t: Array) -> dict[str, Array]:
     """The hints of one step (of the last, beyond it)."""
     return {k: v[jnp.minimum(t, v.shape[0] - 1)] for k, v in hints.items()}
@@ -116,11 +126,9 @@ def supervised(
     spec = network.spec
     live = live_nodes(batch.inputs["pos"], batch.nodes)
 
-    def observe(t: Array, seen: Seen) -> dict[str, Tally]:
-        each = jax.vmap(partial(hint_tallies, spec), in_axes=(0, 0, None, 0, 0))
-        return each(seen.predicted, batch.hints, t, batch.lengths - 1, live)
-
-    outputs, hints = network.run(*to_problems(batch), training=True, noise=noise, observe=observe)
+    outputs, hints = network.run(
+        *to_problems(batch), training=True, noise=noise, observe=hints_seen(spec, batch, live)
+    )
     of_outputs = jax.vmap(partial(output_tallies, spec))(outputs, batch.outputs, live)
     return of_outputs | jax.tree.map(lambda x: x.sum(0), hints)
 

@@ -193,8 +193,7 @@ class _Run:
             return objective(self.layout.unflatten(weights), batch, jax.random.key(0))[1]
 
         parts = jax.eval_shape(parts_of, self.keep.state.weights[0])
-        zero = jnp.zeros((self.config.seeds,))
-        return Meter(zero, dict.fromkeys(parts, zero), zero, zero, zero)
+        return Meter.empty(parts, self.config.seeds)
 
     def _meter_of(self, stored: Any) -> Meter | None:
         """The meter as a checkpoint keeps it; None where it keeps none that fits."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import jax
@@ -37,6 +38,12 @@ class Meter(NamedTuple):
     gradient: Float[Array, ""]
     updates: Float[Array, ""]
     skipped: Float[Array, ""]
+
+    @classmethod
+    def empty(cls, parts: Iterable[str], *shape: int) -> Meter:
+        """Nothing yet, of the parts of this name; shape: of each number."""
+        zero = jnp.zeros(shape)
+        return cls(zero, dict.fromkeys(parts, zero), zero, zero, zero)
 
 
 def optimiser(config: OptimiserConfig) -> optax.GradientTransformation:
@@ -90,6 +97,6 @@ def update(
 
     after = State(weights, average, optimiser_state, state.step, state.seed)
     added = Meter(loss, parts, norm, jnp.ones(()), jnp.zeros(()))
-    skipped = jax.tree.map(jnp.zeros_like, added)._replace(skipped=jnp.ones(()))
+    skipped = Meter.empty(parts)._replace(skipped=jnp.ones(()))
     after = if_finite(after, state)._replace(step=state.step + 1)
     return after, jax.tree.map(jnp.add, meter, if_finite(added, skipped))
