@@ -128,6 +128,22 @@ def test_a_batch_whose_loss_is_not_finite_is_skipped():
     assert same == metered._replace(skipped=jnp.ones(()))
 
 
+def test_skipped_batches_are_told_and_counted(tmp_path):
+    def now_and_then_broken(network, batch, key):
+        broken = jax.random.bits(key) % 3 == 0
+        loss = (network.decoders["pi"].out.weight ** 2).sum() * jnp.where(broken, jnp.inf, 1.0)
+        return loss, {"loss": loss}
+
+    told = []
+    config = replace(TINY, report_every=6)
+    train(config, tmp_path / "run", objective=now_and_then_broken, report=told.append)
+    (record,) = [r for r in told if r.get("kind") == "train"]
+    total = int(sum(record["skipped"]))
+    assert 0 < total < 12
+    assert any(f"not finite {total} times by update 6" in r.get("warning", "") for r in told)
+    assert np.isfinite(record["loss"]).all()
+
+
 def test_a_loss_that_is_not_finite_stops_the_run(tmp_path):
     def broken(network, batch, key):
         loss = network.decoders["pi"].out.weight.sum() * jnp.nan

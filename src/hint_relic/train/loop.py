@@ -287,6 +287,10 @@ class _Run:
                 f"the last good checkpoint is kept in {self.folder.path}. A lower "
                 "--optimiser.learning-rate may help"
             )
+        if skipped := int(read.skipped.sum()):
+            times = "once" if skipped == 1 else f"{skipped} times"
+            warning = f"the loss or its gradient was not finite {times} by update {step}: skipped"
+            self.report({"warning": warning})
         count = np.maximum(read.updates, 1.0)
         loss, gradient = read.loss / count, read.gradient / count
         rate = (step - first) / max(time.monotonic() - self.loop_start, 1e-9)
@@ -296,7 +300,7 @@ class _Run:
             "loss": loss.tolist(),
             "parts": {k: (v / count).tolist() for k, v in read.parts.items()},
             "gradient_norm": gradient.tolist(),
-            **({"skipped": read.skipped.tolist()} if read.skipped.any() else {}),
+            **({"skipped": read.skipped.tolist()} if skipped else {}),
             "updates_per_s": rate,
             "elapsed_s": self._elapsed(),
         }
