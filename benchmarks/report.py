@@ -80,7 +80,7 @@ def make_cell(folder: Path, algorithm: str, variant: str, rng: random.Random) ->
     steps = {hint: [rng.uniform(0.7, 1.0) for _ in range(HINT_STEPS)] for hint in ("pi_h", "d")}
     evaluation = {"weights": "best", "scores": {"test split": {"hint_score_at_step": steps}}}
     known = variant if variant in VARIANTS else "baseline"
-    config = {"format": 1, **to_dict(preset(known)), "algorithm": algorithm, "variant": variant}
+    config = {"format": 1, **to_dict(preset(known, algorithm)), "variant": variant}
     for name, value in (
         ("result", result),
         ("config", config),

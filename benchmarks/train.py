@@ -44,7 +44,7 @@ def measure_ours(name: str, variant: str, seeds: int, steps: int, budget_s: floa
     from hint_relic.variants import preset
 
     use_graphs()
-    config = replace(preset(variant), algorithm=name, seeds=seeds, sizes=(SIZE,), batch_size=BATCH)
+    config = replace(preset(variant, name), seeds=seeds, sizes=(SIZE,), batch_size=BATCH)
     cost = measure(config, steps=steps, budget_s=budget_s, compiled=wait_for_turn)
     return result(cost.update_s, cost.compile_s, cost.steps)
 

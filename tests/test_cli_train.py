@@ -102,6 +102,22 @@ def test_the_proxy_is_small_whatever_the_variant():
     assert (settings.model.hidden, settings.steps, max(settings.sizes)) == (32, 2500, 8)
     assert settings.model.reversal
     assert settings.objective.contrastive == 1.0
+    assert min(settings.sizes) == 3
+    settings = train_defaults(["strongly_connected_components", "--proxy"]).settings
+    assert min(settings.sizes) == 4  # it has no graphs of three nodes
+
+
+@pytest.mark.parametrize(
+    ("words", "contrast"),
+    [
+        (["dfs", "--variant", "best"], 0.0),
+        (["--variant", "best", "dfs"], 0.0),
+        (["bfs", "--variant", "best", "--out", "dfs"], 1.0),
+        (["--variant=best", "--restart", "dfs", "--out", "bfs"], 0.0),
+    ],
+)
+def test_a_variant_can_differ_for_an_algorithm(words, contrast):
+    assert train_defaults(words).settings.objective.contrastive == contrast
 
 
 def test_sparkline():

@@ -69,11 +69,9 @@ def wanted(options: Bench, name: str) -> list[TrainConfig]:
 
     found = []
     for word in options.variants.split(","):
-        config = preset(word.strip())
+        config = preset(word.strip(), name)
         model = replace(config.model, hidden=options.hidden)
-        found.append(
-            replace(config, algorithm=name, seeds=options.seeds, sizes=(options.size,), model=model)
-        )
+        found.append(replace(config, seeds=options.seeds, sizes=(options.size,), model=model))
     return found
 
 

@@ -31,7 +31,7 @@ class Train:
     config: Annotated[Path | None, option("FILE.toml")] = None
     """settings to start from; options given here go over them"""
     proxy: Flag = False
-    """a small version of the experiment, for a CPU: sizes 3 to 8, 32 wide, 2,500 updates"""
+    """a small version of the experiment, for a CPU: sizes up to 8, 32 wide, 2,500 updates"""
     restart: Flag = False
     """start over, and lose what the run folder holds"""
     settings: Annotated[TrainConfig, tyro.conf.arg(name="")] = field(default_factory=TrainConfig)
@@ -55,11 +55,30 @@ def train_defaults(arguments: list[str]) -> Train:
     from .worker import merged
 
     variant = _given(arguments, "--variant") or values.get("variant", "baseline")
-    base = to_dict(preset(str(variant)))
+    algorithm = _algorithm(arguments)
+    base = to_dict(preset(str(variant), algorithm))
     if "--proxy" in arguments:
         base = merged(base, PROXY)
+        base["sizes"] = tuple(n for n in base["sizes"] if _draws(algorithm, n))
     settings = from_dict(TrainConfig, merged(base, {**values, "variant": variant}))
     return Train(name="", settings=settings)
+
+
+def _draws(algorithm: str, size: int) -> bool:
+    """Whether an algorithm, if it is one, has inputs of this size."""
+    from .algorithms import ALGORITHMS
+
+    return algorithm not in ALGORITHMS or ALGORITHMS[algorithm].draws(size) is None
+
+
+def _algorithm(arguments: list[str]) -> str:
+    """The first word that names an algorithm and is no value of an option; "" if none does."""
+    from .algorithms import ALGORITHMS
+
+    for before, word in zip(["", *arguments], arguments):
+        if word in ALGORITHMS and before not in ("--out", "--config"):
+            return word
+    return ""
 
 
 def read_toml(file: Path) -> dict[str, Any]:

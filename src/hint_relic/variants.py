@@ -3,7 +3,9 @@ control, and what goes beyond the paper."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from .config import (
     EdgePointers,
@@ -12,22 +14,26 @@ from .config import (
     ObjectiveConfig,
     OptimiserConfig,
     TrainConfig,
+    ViewConfig,
+    ViewSource,
 )
 from .errors import choose
 
 
 @dataclass(frozen=True)
 class Variant:
-    """What a variant sets."""
+    """What a variant sets; `instead`: other settings for single algorithms, by their names."""
 
     title: str
     model: ModelConfig
     objective: ObjectiveConfig = field(default_factory=ObjectiveConfig)
     optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
     choose_at: int = 0
+    instead: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 _PLAIN, _REVERSED = ModelConfig(), ModelConfig(reversal=True)
+_FOLLOWED = ModelConfig(edge_pointers=EdgePointers.FOLLOWED)
 _CONTRASTIVE = ObjectiveConfig(hints=0.0, contrastive=1.0)
 _RELIC = replace(_CONTRASTIVE, kl=1.0)
 
@@ -45,11 +51,22 @@ VARIANTS = {
     ),
     # beyond the paper; docs/experiments.md has the reasons
     "best": Variant(
-        "hint_relic, edge pointers followed, decaying learning rate, weights chosen at n = 32",
-        replace(_REVERSED, edge_pointers=EdgePointers.FOLLOWED),
+        "hint_relic, decaying learning rate, weights chosen at n = 32; edge pointers followed",
+        replace(_FOLLOWED, reversal=True),
         _RELIC,
         OptimiserConfig(decay=True),
         choose_at=32,
+        instead={
+            "dfs": {"objective": ObjectiveConfig()},  # the paper has no views for it
+            "topological_sort": {"view": ViewConfig(ViewSource.VERIFIED)},
+            "floyd_warshall": {
+                "model": _FOLLOWED,
+                "objective": ObjectiveConfig(),
+                "optimiser": OptimiserConfig(3e-3, decay=True),
+            },
+            "bubble_sort": {"optimiser": OptimiserConfig(2e-3, decay=True)},
+            "binary_search": {"optimiser": OptimiserConfig(3e-3, decay=True)},
+        },
     ),
 }
 
@@ -65,15 +82,16 @@ PROXY = {
 }
 
 
-def preset(variant: str, base: TrainConfig | None = None) -> TrainConfig:
-    """The settings of a variant."""
+def preset(variant: str, algorithm: str = "") -> TrainConfig:
+    """The settings of a variant, for an algorithm (any, unless told)."""
     found = VARIANTS[choose("variant", variant, VARIANTS)]
-    return replace(
-        base or TrainConfig(),
+    config = TrainConfig(
+        algorithm=algorithm or TrainConfig.algorithm,
         variant=variant,
         model=found.model,
         objective=found.objective,
         optimiser=found.optimiser,
         choose_at=found.choose_at,
-        keep_static_hints=found.objective.needs_views,
     )
+    config = replace(config, **found.instead.get(algorithm, {}))
+    return replace(config, keep_static_hints=config.objective.needs_views)

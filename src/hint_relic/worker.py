@@ -27,7 +27,8 @@ def read_config(path: Path) -> TrainConfig:
         raise UserError(f"can't read {path}: there is no such file") from None
     if not isinstance(values, dict):
         raise UserError(f"{path} must hold an object of names and values")
-    base = to_dict(preset(str(values.get("variant", "baseline"))))
+    variant, algorithm = values.get("variant", "baseline"), values.get("algorithm", "")
+    base = to_dict(preset(str(variant), str(algorithm)))
     return from_dict(TrainConfig, merged(base, values))
 
 

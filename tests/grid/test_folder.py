@@ -9,6 +9,7 @@ import pytest
 from hint_relic.errors import UserError
 from hint_relic.files import Lock
 from hint_relic.grid.folder import Grid, State
+from hint_relic.grid.plan import plan
 
 from .conftest import fabricated, finish, report
 
@@ -18,6 +19,18 @@ def test_what_is_recorded_is_read(tmp_path):
     assert Grid.open(tmp_path) == grid
     assert [cell.name for cell in grid.cells] == ["bfs-baseline", "dfs-no_hints"]
     assert grid.cell("dfs-no_hints").folder == tmp_path / "cells" / "dfs-no_hints"
+
+
+def test_settings_of_one_cell_alone_are_recorded(tmp_path):
+    configs = plan(["bfs", "dfs", "dijkstra"], ["best", "baseline"])
+    grid = Grid.make(tmp_path, configs, "1", [])
+    read = Grid.open(tmp_path)
+    assert [cell.config for cell in read.cells] == configs
+    assert read == grid
+    assert [c.config.objective.needs_views for c in read.cells] == [True, False] + [False] * 2 + [
+        True,
+        False,
+    ]
 
 
 def test_the_state_of_a_cell_follows_from_its_files(tmp_path):

@@ -12,6 +12,8 @@ import pytest
 
 from hint_relic.config import TrainConfig, from_dict, to_dict
 from hint_relic.errors import UserError
+from hint_relic.grid.plan import has_views
+from hint_relic.paper import scores
 from hint_relic.train import checkpoint
 from hint_relic.train.folder import RunFolder
 from hint_relic.train.loop import Task, initial, train
@@ -195,6 +197,14 @@ def test_every_variant_has_settings(variant):
     assert config.objective.needs_views == (
         "relic" in variant or "views" in variant or variant == "best"
     )
+
+
+@pytest.mark.parametrize("algorithm", sorted({key[0] for key in scores()}))
+def test_best_can_be_trained_on_every_algorithm_of_the_paper(algorithm):
+    config = preset("best", algorithm)
+    config.check()
+    Task.of(config)
+    assert has_views(config)
 
 
 def test_a_decaying_learning_rate_ends_at_zero(tmp_path):

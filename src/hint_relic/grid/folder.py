@@ -143,9 +143,14 @@ class Grid:
                     f"{file} has format {shown(values['format'])}, this version reads {FORMAT}: "
                     f"use version {version}, or another folder"
                 )
-            settings = {v: from_dict(TrainConfig, s) for v, s in values["variants"].items()}
+            usual = {v: from_dict(TrainConfig, s) for v, s in values["variants"].items()}
             configs = [
-                replace(settings[cell["variant"]], algorithm=cell["algorithm"])
+                replace(
+                    from_dict(TrainConfig, cell["settings"])
+                    if "settings" in cell
+                    else usual[cell["variant"]],
+                    algorithm=cell["algorithm"],
+                )
                 for cell in values["cells"]
             ]
             for config in configs:
@@ -174,15 +179,19 @@ class Grid:
         """Record a new grid in a folder, or open it where the folder holds this very one."""
         if (grid := cls.fitting(path, configs, version)) is not None:
             return grid
+        settings = [{k: v for k, v in to_dict(c).items() if k != "algorithm"} for c in configs]
+        usual = {c.variant: s for c, s in zip(configs, settings)}
+        cells: list[dict[str, Any]] = []
+        for config, own in zip(configs, settings):
+            cells.append({"algorithm": config.algorithm, "variant": config.variant})
+            if own != usual[config.variant]:
+                cells[-1]["settings"] = own
         values = {
             "format": FORMAT,
             "version": version,
             "command": list(command),
-            "cells": [{"algorithm": c.algorithm, "variant": c.variant} for c in configs],
-            "variants": {
-                c.variant: {k: v for k, v in to_dict(c).items() if k != "algorithm"}
-                for c in configs
-            },
+            "cells": cells,
+            "variants": usual,
         }
         write_atomically(path / "grid.json", _json(values))
         return cls(path, version, tuple(command), _cells(path, configs))

@@ -36,7 +36,7 @@ def plan(
     ]
     configs = []
     for algorithm, variant in wanted:
-        base = merged(to_dict(preset(variant)), settings or {})
+        base = merged(to_dict(preset(variant, algorithm)), settings or {})
         config = from_dict(TrainConfig, base | {"algorithm": algorithm})
         if not both and not has_views(config):
             continue

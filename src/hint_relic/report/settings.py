@@ -20,7 +20,7 @@ REPORTING = {
 
 def differences(config: dict[str, Any]) -> dict[str, Any]:
     """Dotted name -> value, for each setting that is not what its variant sets."""
-    base = _usual(str(config.get("variant")))
+    base = _usual(str(config.get("variant")), str(config.get("algorithm")))
     return {
         name: value
         for name, value in _flat(config).items()
@@ -30,10 +30,10 @@ def differences(config: dict[str, Any]) -> dict[str, Any]:
 
 
 @cache
-def _usual(variant: str) -> dict[str, Any]:
-    """What a variant sets; for an unknown one, the defaults."""
+def _usual(variant: str, algorithm: str) -> dict[str, Any]:
+    """What a variant sets for an algorithm; for an unknown one, the defaults."""
     try:
-        return _flat(to_dict(preset(variant)))
+        return _flat(to_dict(preset(variant, algorithm)))
     except UserError:
         return _flat(to_dict(TrainConfig()))
 
