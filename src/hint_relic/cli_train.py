@@ -51,6 +51,7 @@ def train_defaults(arguments: list[str]) -> Train:
     values: dict[str, Any] = {}
     if (file := _given(arguments, "--config")) is not None:
         values = read_toml(Path(file))
+    from .algorithms import get
     from .variants import PROXY, preset
     from .worker import merged
 
@@ -59,16 +60,10 @@ def train_defaults(arguments: list[str]) -> Train:
     base = to_dict(preset(str(variant), algorithm))
     if "--proxy" in arguments:
         base = merged(base, PROXY)
-        base["sizes"] = tuple(n for n in base["sizes"] if _draws(algorithm, n))
+        if algorithm:
+            base["sizes"] = tuple(n for n in base["sizes"] if get(algorithm).draws(n) is None)
     settings = from_dict(TrainConfig, merged(base, {**values, "variant": variant}))
     return Train(name="", settings=settings)
-
-
-def _draws(algorithm: str, size: int) -> bool:
-    """Whether an algorithm, if it is one, has inputs of this size."""
-    from .algorithms import ALGORITHMS
-
-    return algorithm not in ALGORITHMS or ALGORITHMS[algorithm].draws(size) is None
 
 
 def _algorithm(arguments: list[str]) -> str:

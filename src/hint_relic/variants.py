@@ -62,10 +62,10 @@ VARIANTS = {
             "floyd_warshall": {
                 "model": _FOLLOWED,
                 "objective": ObjectiveConfig(),
-                "optimiser": OptimiserConfig(3e-3, decay=True),
+                "optimiser": OptimiserConfig(learning_rate=3e-3, decay=True),
             },
-            "bubble_sort": {"optimiser": OptimiserConfig(2e-3, decay=True)},
-            "binary_search": {"optimiser": OptimiserConfig(3e-3, decay=True)},
+            "bubble_sort": {"optimiser": OptimiserConfig(learning_rate=2e-3, decay=True)},
+            "binary_search": {"optimiser": OptimiserConfig(learning_rate=3e-3, decay=True)},
         },
     ),
 }

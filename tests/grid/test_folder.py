@@ -27,10 +27,8 @@ def test_settings_of_one_cell_alone_are_recorded(tmp_path):
     read = Grid.open(tmp_path)
     assert [cell.config for cell in read.cells] == configs
     assert read == grid
-    assert [c.config.objective.needs_views for c in read.cells] == [True, False] + [False] * 2 + [
-        True,
-        False,
-    ]
+    with_views = [cell.config.objective.needs_views for cell in read.cells]
+    assert with_views == [True, False, False, False, True, False]
 
 
 def test_the_state_of_a_cell_follows_from_its_files(tmp_path):
