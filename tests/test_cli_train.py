@@ -7,7 +7,7 @@ import json
 import pytest
 
 from hint_relic.cli import main
-from hint_relic.cli_train import sparkline, train_defaults, train_words
+from hint_relic.cli_train import Reporter, sparkline, train_defaults, train_words
 from hint_relic.config import Hints
 from hint_relic.errors import UserError
 
@@ -123,3 +123,14 @@ def test_a_variant_can_differ_for_an_algorithm(words, contrast):
 def test_sparkline():
     assert sparkline([0.0, 0.5, 1.0, -1.0]) == "▁▅█"
     assert len(sparkline([1.0] * 500)) == 40
+
+
+def test_scoring_that_takes_long_is_told_once(capsys, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("hint_relic.cli_train.time.monotonic", lambda: now[0])
+    with Reporter(10) as reporter:
+        for share in (0.0, 0.25, 0.5, 0.75):
+            reporter({"scoring": "the test split", "share": share})
+            now[0] += 1.5
+    said = capsys.readouterr().err.splitlines()
+    assert said[1:] == ["scoring the test split  about 3 s left"]

@@ -118,6 +118,7 @@ class Reporter:
     def __init__(self, steps: int):
         self.steps, self.started = steps, time.monotonic()
         self.bar: Any = None
+        self.scoring: float | None = None  # since when, until a line has told of it
 
     def __enter__(self) -> Reporter:
         if sys.stderr.isatty():
@@ -143,6 +144,8 @@ class Reporter:
     def __call__(self, record: dict[str, Any]) -> None:
         if "warning" in record:
             self._say(f"warning: {record['warning']}")
+        elif "scoring" in record:
+            self._scoring(record["scoring"], record["share"])
         elif record["kind"] == "train":
             loss = sum(record["loss"]) / len(record["loss"])
             rate = f"{record['updates_per_s']:.1f} updates/s"
@@ -160,6 +163,15 @@ class Reporter:
                 for kind in ("plain", "average")
             )
             self._say(f"step {record['step']}  {record['kind']}  {scores}")
+
+    def _scoring(self, what: str, share: float) -> None:
+        if self.bar is not None:
+            self.bar.update(self.task, description=f"scoring {what}", rate=f"{100 * share:.0f} %")
+        elif not share:
+            self.scoring = time.monotonic()
+        elif self.scoring is not None and (took := time.monotonic() - self.scoring) > 2.0:
+            self._say(f"scoring {what}  about {took * (1 - share) / share:.0f} s left")
+            self.scoring = None
 
     def _say(self, line: str) -> None:
         (self.bar.console.print if self.bar is not None else _to_stderr)(line)
@@ -237,12 +249,17 @@ def evaluate(options: Evaluate) -> None:
     split = options.split or "test"
     found = {}
     with progress() as bar:
-        for size in bar.track(sizes or [None], description="running the networks"):
+        for size in sizes or [None]:
             if size is None:
                 title, batch = f"{split} split", trained.task.official(split)
             else:
                 title, batch = f"n = {size}", fresh(trained, size, options.samples or 32)
-            found[title] = summary(trained.score(batch))
+            task = bar.add_task(title, total=1.0)
+            scores = trained.score(
+                batch, progress=lambda share, t=task: bar.update(t, completed=share)
+            )
+            bar.update(task, completed=1.0)
+            found[title] = summary(scores)
     if options.json:
         print_json({"run": str(options.run), "weights": options.weights, "scores": found})
         return

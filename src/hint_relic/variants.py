@@ -65,6 +65,7 @@ VARIANTS = {
                 "optimiser": OptimiserConfig(learning_rate=3e-3, decay=True),
             },
             "bubble_sort": {"optimiser": OptimiserConfig(learning_rate=2e-3, decay=True)},
+            "minimum": {"optimiser": OptimiserConfig(learning_rate=2e-3, decay=True)},
             "binary_search": {"optimiser": OptimiserConfig(learning_rate=3e-3, decay=True)},
         },
     ),

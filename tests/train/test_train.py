@@ -92,6 +92,21 @@ def test_a_damaged_checkpoint_falls_back_to_the_one_before(finished, tmp_path):
     assert result["parameters_sha256"] == whole["parameters_sha256"]
 
 
+def test_scoring_tells_how_far_it_is(tmp_path):
+    told = []
+    train(TINY, tmp_path / "run", report=told.append)
+    shares = {}
+    for record in told:
+        if "scoring" in record:
+            shares.setdefault(record["scoring"], []).append(record["share"])
+    assert {*shares} >= {"validation", "the test split"}
+    for each in shares.values():
+        assert each[0] == 0.0
+        assert max(each) < 1.0
+    test = shares["the test split"]
+    assert test == sorted(test)
+
+
 def test_a_finished_run_is_not_run_again(finished):
     folder, result = finished
     assert train(TINY, folder) == result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -17,7 +17,8 @@ from ..spec import Spec
 from ..types import Batch
 from .score import Counts, count_hints, count_outputs, score
 
-PAIRS = 32 * 64**2  # pairs of nodes at a time: 32 samples of 64 nodes
+PAIRS = {"cpu": 4 * 64**2}  # pairs of nodes at a time: 4 samples of 64 nodes on a CPU
+MOST_PAIRS = 32 * 64**2  # elsewhere
 SIDE_BY_SIDE = 32  # up to this many nodes all networks run at once, beyond it in turn
 
 
@@ -80,15 +81,27 @@ def chunks(batch: Batch, size: int) -> list[Batch]:
     ]
 
 
-def evaluate(networks: Network, spec: Spec, batch: Batch, *, hints: bool = False) -> list[Scores]:
-    """The scores of each network of the stack, in its order."""
+def evaluate(
+    networks: Network,
+    spec: Spec,
+    batch: Batch,
+    *,
+    hints: bool = False,
+    progress: Callable[[float], None] = lambda share: None,
+) -> list[Scores]:
+    """The scores of each network of the stack, in its order.
+
+    progress: called with the share that is done, from 0 on.
+    """
     nodes = batch.inputs["pos"].shape[1]
-    size = min(max(1, PAIRS // nodes**2), len(batch.lengths))
+    pairs = PAIRS.get(jax.default_backend(), MOST_PAIRS)
+    size = min(max(1, pairs // nodes**2), len(batch.lengths))
+    found = []
     with needs_room(f"scoring {size} samples of {nodes} nodes at a time", "the size"):
-        pieces = [
-            _count(networks, piece, hints, nodes <= SIDE_BY_SIDE) for piece in chunks(batch, size)
-        ]
-        found = jax.device_get(pieces)
+        pieces = chunks(batch, size)
+        for i, piece in enumerate(pieces):
+            progress(i / len(pieces))
+            found.append(jax.device_get(_count(networks, piece, hints, nodes <= SIDE_BY_SIDE)))
     outputs, steps = jax.tree.map(lambda *xs: np.sum(xs, axis=0), *found)
     seeds = len(next(iter(outputs.values())).a)
     return [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,8 +33,14 @@ class Trained:
     task: Task
     networks: Network  # stacked
 
-    def score(self, batch: Batch, *, hints: bool = True) -> list[Scores]:
-        return evaluate(self.networks, self.task.spec, batch, hints=hints)
+    def score(
+        self,
+        batch: Batch,
+        *,
+        hints: bool = True,
+        progress: Callable[[float], None] = lambda share: None,
+    ) -> list[Scores]:
+        return evaluate(self.networks, self.task.spec, batch, hints=hints, progress=progress)
 
 
 def read_config(folder: Path) -> TrainConfig:

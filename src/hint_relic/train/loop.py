@@ -39,6 +39,7 @@ from .update import Meter, State, initial_state
 
 VALIDATION_SEED = 2**31 + 1
 MOST_VALIDATION_SAMPLES = 1024
+TEST = "the test split"
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,8 @@ def train(
     """Train, or go on where the run folder left off; the result, also in `result.json`.
 
     objective, processor: a researcher's own, in place of the built-in ones.
-    report: called with every record that goes to `metrics.jsonl`, and with warnings.
+    report: called with every record that goes to `metrics.jsonl`, with warnings, and with how far
+    scoring is: `{"scoring": what, "share": between 0 and 1}`.
     """
     config.check()
     use_graphs()
@@ -306,24 +308,42 @@ class _Run:
         }
         self._emit(events, record)
 
-    def _evaluate(self, weights: Any, batch: Batch) -> list[Scores]:
-        return evaluate(jax.vmap(self.layout.unflatten)(weights), self.task.spec, batch)
+    def _evaluate(self, batch: Batch, what: str, kinds: dict[str, Any]) -> dict[str, list[Scores]]:
+        """The scores of several kinds of weights, for each seed; equal ones are scored once."""
+        keys = {kind: np.asarray(weights).tobytes() for kind, weights in kinds.items()}
+        found: dict[bytes, list[Scores]] = {}
+        for kind, weights in kinds.items():
+            if keys[kind] not in found:
+                done, of = len(found), len({*keys.values()})
+                found[keys[kind]] = evaluate(
+                    jax.vmap(self.layout.unflatten)(weights),
+                    self.task.spec,
+                    batch,
+                    progress=lambda share, done=done, of=of: self.report(
+                        {"scoring": what, "share": (done + share) / of}
+                    ),
+                )
+        return {kind: found[key] for kind, key in keys.items()}
 
-    def _both(self, state: State, batch: Batch) -> tuple[list[float], list[float]]:
+    def _both(self, state: State, batch: Batch, what: str) -> tuple[list[float], list[float]]:
         """Scores of the plain weights and of their average, for each seed."""
-        plain = [s.score for s in self._evaluate(state.weights, batch)]
-        if not self.config.optimiser.average:
-            return plain, plain
-        return plain, [s.score for s in self._evaluate(state.average, batch)]
+        kinds = {"plain": state.weights}
+        if self.config.optimiser.average:
+            kinds["average"] = state.average
+        found = self._evaluate(batch, what, kinds)
+        scores = [[s.score for s in found[kind]] for kind in kinds]
+        return scores[0], scores[-1]
 
     def _validate(self, events, step: int, state: State) -> None:
-        plain, average = self._both(state, self.validation)
+        plain, average = self._both(state, self.validation, "validation")
         record: dict[str, Any] = {"step": step, "kind": "validation"}
         record |= {"plain": plain, "average": average}
         for size in self.config.reported_sizes:
             samples = max(32, len(self.validation.lengths) // 4)
             batch = self.task.fresh(size, samples, VALIDATION_SEED + size)
-            record[f"plain_{size}"], record[f"average_{size}"] = self._both(state, batch)
+            record[f"plain_{size}"], record[f"average_{size}"] = self._both(
+                state, batch, f"n = {size}"
+            )
             if size == self.config.choose_at:
                 plain, average = record[f"plain_{size}"], record[f"average_{size}"]
         self.keep = Keep(
@@ -334,7 +354,7 @@ class _Run:
         self._emit(events, record | {"elapsed_s": self._elapsed()})
 
     def _test(self, events, step: int, state: State) -> None:
-        plain, average = self._both(state, self.task.official())
+        plain, average = self._both(state, self.task.official(), TEST)
         record = {"step": step, "kind": "test", "plain": plain, "average": average}
         self._emit(events, record | {"elapsed_s": self._elapsed()})
 
@@ -365,7 +385,6 @@ class _Run:
                 "average_step": np.asarray(average.step).tolist(),
             },
         )
-        test = self.task.official()
         scored = {
             "best": (plain.weights, plain.step),
             "best_average": (average.weights, average.step),
@@ -374,12 +393,8 @@ class _Run:
         }
         if not self.config.optimiser.average:
             scored = {k: v for k, v in scored.items() if "average" not in k}
-        found: dict[bytes, list[Scores]] = {}  # the last weights often are the best: scored once
-        tests = {}
-        for name, (weights, step) in scored.items():
-            key = np.asarray(weights).tobytes()
-            found[key] = found.get(key) or self._evaluate(weights, test)
-            tests[name] = _summary(found[key], step)
+        found = self._evaluate(self.task.official(), TEST, {k: v[0] for k, v in scored.items()})
+        tests = {k: _summary(found[k], step) for k, (_, step) in scored.items()}
         result = {
             "algorithm": self.config.algorithm,
             "variant": self.config.variant,
