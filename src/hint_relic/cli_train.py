@@ -6,6 +6,7 @@ import sys
 import time
 import tomllib
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -242,24 +243,22 @@ def evaluate(options: Evaluate) -> None:
 
     if options.sizes is not None and options.split is not None:
         raise UserError("give --sizes or --split, not both")
-    sizes = _numbers(options.sizes)
+    wanted: list[int | None] = [*_numbers(options.sizes)] or [None]
     if options.split is not None:
         choose("split", options.split, [k for k in SPLITS if k != "train"])
     trained = load(options.run, options.weights)
     split = options.split or "test"
     found = {}
     with progress() as bar:
-        for size in sizes or [None]:
+        for size in wanted:
             if size is None:
                 title, batch = f"{split} split", trained.task.official(split)
             else:
                 title, batch = f"n = {size}", fresh(trained, size, options.samples or 32)
             task = bar.add_task(title, total=1.0)
-            scores = trained.score(
-                batch, progress=lambda share, t=task: bar.update(t, completed=share)
-            )
-            bar.update(task, completed=1.0)
-            found[title] = summary(scores)
+            trained_scores = trained.score(batch, progress=partial(_advance, bar, task))
+            _advance(bar, task, 1.0)
+            found[title] = summary(trained_scores)
     if options.json:
         print_json({"run": str(options.run), "weights": options.weights, "scores": found})
         return
@@ -268,6 +267,10 @@ def evaluate(options: Evaluate) -> None:
         screen.print(
             scores_table(f"{trained.config.algorithm}, {title}", scores, trained.task.spec)
         )
+
+
+def _advance(bar: Any, task: Any, share: float) -> None:
+    bar.update(task, completed=share)
 
 
 def _numbers(given: str | None) -> list[int]:

@@ -314,16 +314,13 @@ class _Run:
         found: dict[bytes, list[Scores]] = {}
         for kind, weights in kinds.items():
             if keys[kind] not in found:
-                done, of = len(found), len({*keys.values()})
-                found[keys[kind]] = evaluate(
-                    jax.vmap(self.layout.unflatten)(weights),
-                    self.task.spec,
-                    batch,
-                    progress=lambda share, done=done, of=of: self.report(
-                        {"scoring": what, "share": (done + share) / of}
-                    ),
-                )
+                networks = jax.vmap(self.layout.unflatten)(weights)
+                tell = partial(self._tell, what, len(found), len({*keys.values()}))
+                found[keys[kind]] = evaluate(networks, self.task.spec, batch, progress=tell)
         return {kind: found[key] for kind, key in keys.items()}
+
+    def _tell(self, what: str, done: int, of: int, share: float) -> None:
+        self.report({"scoring": what, "share": (done + share) / of})
 
     def _both(self, state: State, batch: Batch, what: str) -> tuple[list[float], list[float]]:
         """Scores of the plain weights and of their average, for each seed."""
