@@ -170,9 +170,12 @@ class Reporter:
             self.bar.update(self.task, description=f"scoring {what}", rate=f"{100 * share:.0f} %")
         elif not share:
             self.scoring = time.monotonic()
-        elif self.scoring is not None and (took := time.monotonic() - self.scoring) > 2.0:
-            self._say(f"scoring {what}  about {took * (1 - share) / share:.0f} s left")
-            self.scoring = None
+        elif self.scoring is not None:
+            took = time.monotonic() - self.scoring
+            left = took * (1.0 - share) / share
+            if min(took, left) > 2.0:
+                self._say(f"scoring {what}  about {left:.0f} s left")
+                self.scoring = None
 
     def _say(self, line: str) -> None:
         (self.bar.console.print if self.bar is not None else _to_stderr)(line)
