@@ -9,6 +9,7 @@ from typing import Any
 
 from .config import (
     EdgePointers,
+    Feedback,
     Hints,
     ModelConfig,
     ObjectiveConfig,
@@ -60,10 +61,11 @@ VARIANTS = {
             "dfs": {"objective": ObjectiveConfig()},  # the paper has no views for it
             "topological_sort": {"view": ViewConfig(ViewSource.VERIFIED)},
             "floyd_warshall": {
-                "model": _FOLLOWED,
+                "model": replace(_FOLLOWED, feedback=Feedback.HARD_ON_EVAL),
                 "objective": ObjectiveConfig(),
                 "optimiser": OptimiserConfig(learning_rate=3e-3, decay=True),
             },
+            "insertion_sort": {"optimiser": OptimiserConfig(learning_rate=2e-3, decay=True)},
             "bubble_sort": {"optimiser": OptimiserConfig(learning_rate=2e-3, decay=True)},
             "minimum": {"optimiser": OptimiserConfig(learning_rate=2e-3, decay=True)},
             "binary_search": {"optimiser": OptimiserConfig(learning_rate=3e-3, decay=True)},
