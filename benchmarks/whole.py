@@ -10,7 +10,8 @@ the test, on generated samples of n = 64. Writing checkpoints and logs is left o
 
 Also measured: how long the device waits for data. The same updates are timed on batches that
 lie on the device already; what training takes beyond that is waiting.
-Writes benchmarks/results/whole-<platform>.json.
+Writes benchmarks/results/whole-<algorithm>.json, where --side replaces one side and keeps the
+other; a side that is not done after --limit seconds leaves the parts it has measured.
 """
 
 from __future__ import annotations
@@ -35,13 +36,17 @@ SIZES, TEST_SIZE, BATCH, SCORED = (4, 7, 11, 13, 16), 64, 16, 32
 STAGED, ROUNDS = 100, 5
 
 
+def say(parts: dict[str, Any]) -> None:
+    print(json.dumps(parts), flush=True)
+
+
 def seconds(run: Callable[[], Any]) -> float:
     start = time.monotonic()
     run()
     return time.monotonic() - start
 
 
-def measure_ours(name: str, seeds: int, updates: int) -> dict[str, Any]:
+def measure_ours(name: str, seeds: int, updates: int) -> None:
     from dataclasses import replace
 
     import jax
@@ -69,8 +74,7 @@ def measure_ours(name: str, seeds: int, updates: int) -> dict[str, Any]:
             update_s.append(took / (after["step"] - before["step"]))
     pace, validation_s = statistics.median(update_s), statistics.median(validations[1:])
     more = UPDATES - updates
-    staged = staged_update(config)
-    return {
+    parts = {
         "seeds": seeds,
         "updates_measured": updates,
         "total_s": total_s,
@@ -79,13 +83,14 @@ def measure_ours(name: str, seeds: int, updates: int) -> dict[str, Any]:
         "validation_s": validation_s,
         "test_s": result["time"]["total_s"] - records[-1]["elapsed_s"],
         "ms_per_update": 1e3 * pace,
-        "ms_per_update_staged": 1e3 * staged,
-        "device_waits_percent": 100 * max(0.0, 1 - staged / pace),
         "whole_s": total_s + more * pace + more / OUR_VALIDATIONS * validation_s,
         "device": jax.devices()[0].device_kind,
-        "platform": jax.devices()[0].platform,
         "jax": jax.__version__,
     }
+    say(parts)
+    staged = staged_update(config)
+    waits = 100 * max(0.0, 1 - staged / pace)
+    say({"ms_per_update_staged": 1e3 * staged, "device_waits_percent": waits})
 
 
 def staged_update(config: Any) -> float:
@@ -93,9 +98,8 @@ def staged_update(config: Any) -> float:
     import jax
     import jax.numpy as jnp
 
-    from hint_relic.train.loop import Task, initial, stream_for
+    from hint_relic.train.loop import Task, empty_meter, initial, stream_for
     from hint_relic.train.programs import Programs
-    from hint_relic.train.update import Meter
 
     task = Task.of(config)
     layout, state = initial(config, task)
@@ -103,10 +107,8 @@ def staged_update(config: Any) -> float:
     with stream_for(config, task) as stream:
         cycle = len(stream.sizes)
         batches = [stream.batch(k) for k in range(min(STAGED, config.steps // cycle * cycle))]
-    one = jax.tree.map(lambda x: x[0], batches[0])
-    network = jax.eval_shape(layout.unflatten, state.weights[0])
-    parts = jax.eval_shape(objective, network, one, jax.random.key(0))[1]
-    state, meter = jax.tree.map(jnp.array, (state, Meter.empty(parts, config.seeds)))
+    meter = empty_meter(objective, layout, state, batches[0])
+    state, meter = jax.tree.map(jnp.array, (state, meter))  # own buffers: updates donate them
     programs = Programs(layout, objective, config)
     programs.prepare(state, meter, batches[:cycle])
     batches = jax.block_until_ready(jax.device_put(batches))
@@ -121,7 +123,7 @@ def staged_update(config: Any) -> float:
     return statistics.median(seconds(all_batches) for _ in range(ROUNDS)) / len(batches)
 
 
-def measure_reference(name: str, updates: int) -> dict[str, Any]:
+def measure_reference(name: str, updates: int) -> None:
     sys.path.insert(0, str(ROOT / "conformance"))
     import clrs
     import jax
@@ -159,6 +161,7 @@ def measure_reference(name: str, updates: int) -> dict[str, Any]:
     first = next(validation)
     model = reference.Model(spec, first, ModelConfig()).model
     setup_s = time.monotonic() - begun
+    say({"seeds": 1, "setup_s": setup_s})
     key = jax.random.PRNGKey(0)
 
     def score(batches: Any, samples: int) -> None:
@@ -181,84 +184,99 @@ def measure_reference(name: str, updates: int) -> dict[str, Any]:
         begun = time.monotonic()
         float(model.feedback(key, feedback))
         update_s.append(time.monotonic() - begun)
+        if step < len(SIZES):
+            say({f"first_update_s_{SIZES[step]}": update_s[-1]})
     # a program for each size, and one more whenever a longer trajectory turns up
     usual = statistics.median(update_s[updates // 2 :])
     compiling = [s for s in update_s if s > 1.0 + usual]
     compile_s = sum(compiling) - usual * len(compiling)
+    each, data = (sum(update_s) - compile_s) / updates, statistics.fmean(data_s)
+    training_s = setup_s + compile_s + UPDATES * (each + data)
+    say({
+        "updates_measured": updates,
+        "compile_update_s": compile_s,
+        "ms_per_update": 1e3 * each,
+        "ms_data_per_update": 1e3 * data,
+    })  # fmt: skip
     validation_cold = seconds(lambda: score(validation, validated))
     validation_s = statistics.median(
         seconds(lambda: score(validation, validated)) for _ in range(3)
     )
+    say({"first_validation_s": validation_cold, "validation_s": validation_s})
     test, _ = sampler(TEST_SIZE, SCORED * multiplier, SCORED, p=False)
     test_s = seconds(lambda: score(test, SCORED * multiplier))
-    each = (sum(update_s) - compile_s) / updates
-    data = statistics.fmean(data_s)
-    scores = UPDATES / THEIR_VALIDATIONS
-    return {
-        "seeds": 1,
-        "updates_measured": updates,
-        "setup_s": setup_s,
-        "compile_update_s": compile_s,
-        "first_validation_s": validation_cold,
-        "validation_s": validation_s,
+    scores_s = validation_cold + (UPDATES / THEIR_VALIDATIONS - 1) * validation_s
+    say({
         "test_s": test_s,
-        "ms_per_update": 1e3 * each,
-        "ms_data_per_update": 1e3 * data,
-        "whole_s": setup_s + compile_s + UPDATES * (each + data)
-        + validation_cold + (scores - 1) * validation_s + test_s,
-        "without_validation_s": setup_s + compile_s + UPDATES * (each + data) + test_s,
-    }  # fmt: skip
+        "without_validation_s": training_s + test_s,
+        "whole_s": training_s + scores_s + test_s,
+    })  # fmt: skip
 
 
-def run(python: str, what: list[Any], cache: str) -> dict[str, Any]:
-    env = dict(
-        os.environ, PYTHONPATH=str(ROOT / "src"), PYTHONUNBUFFERED="1",
-        JAX_COMPILATION_CACHE_DIR=cache, HINT_RELIC_CACHE=cache,
-    )  # fmt: skip
-    here = str(Path(__file__).resolve())
-    done = subprocess.run(
-        [python, here, "--measure", json.dumps(what)], env=env, capture_output=True, text=True
-    )
-    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
-    return json.loads(lines[-1]) if lines else {"error": done.stderr[-300:]}
+def run(python: str, limit_s: float, *what: Any) -> dict[str, Any]:
+    """One side, in a process of its own with empty caches: all parts that it tells of."""
+    found: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as cache, tempfile.TemporaryFile("w+") as complaints:
+        env = dict(
+            os.environ, PYTHONPATH=str(ROOT / "src"), PYTHONUNBUFFERED="1",
+            JAX_COMPILATION_CACHE_DIR=cache, HINT_RELIC_CACHE=cache,
+        )  # fmt: skip
+        command = ["timeout", str(limit_s), python, str(Path(__file__).resolve())]
+        with subprocess.Popen(
+            [*command, "--measure", json.dumps(what)],
+            env=env,
+            stdout=subprocess.PIPE,
+            stderr=complaints,
+            text=True,
+        ) as process:
+            for line in process.stdout or ():
+                if line.startswith("{"):
+                    found |= json.loads(line)
+                    print(line, end="", flush=True)
+        if process.returncode:
+            complaints.seek(0)
+            last = (complaints.read().strip().splitlines() or ["out of time"])[-1]
+            found["error"] = last[:200]
+    return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--reference", default=str(ROOT / ".reference/bin/python"))
     parser.add_argument("--algorithm", default="insertion_sort")
+    parser.add_argument("--side", choices=("ours", "reference", "both"), default="both")
     parser.add_argument("--seeds", type=int, default=8)
     parser.add_argument("--updates", type=int, default=2000, help="of ours, measured")
     parser.add_argument("--their-updates", type=int, default=200, help="of dm-clrs, measured")
+    parser.add_argument("--limit", type=float, default=900.0, help="seconds for a side")
     parser.add_argument("--out", type=Path, default=HERE / "results")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
         kind, *what = json.loads(options.measure)
-        measured = {"ours": measure_ours, "reference": measure_reference}[kind](*what)
-        print(json.dumps(measured), flush=True)
+        {"ours": measure_ours, "reference": measure_reference}[kind](*what)
         return
+    name = options.algorithm
+    file = options.out / f"whole-{name}.json"
+    found = json.loads(file.read_text()) if file.exists() else {}
     commit = subprocess.run(
         ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True
     ).stdout.strip()
-    found: dict[str, Any] = {"commit": commit, "cpus": os.cpu_count(), "batch": BATCH}
-    found["algorithm"] = name = options.algorithm
-    with tempfile.TemporaryDirectory() as empty:
-        found["ours"] = run(sys.executable, ["ours", name, options.seeds, options.updates], empty)
-    print(json.dumps(found["ours"]), flush=True)
-    if Path(options.reference).exists():
-        with tempfile.TemporaryDirectory() as empty:
-            what = ["reference", name, options.their_updates]
-            found["reference"] = theirs = run(options.reference, what, empty)
-        print(json.dumps(theirs), flush=True)
-        if "whole_s" in theirs and "whole_s" in found["ours"]:
-            a_seed = found["ours"]["whole_s"] / options.seeds
-            found["times_faster"] = theirs["whole_s"] / a_seed
-            found["times_faster_without_validation"] = theirs["without_validation_s"] / a_seed
-            print(f"{found['times_faster']:.1f} times, for a seed")
+    sides = {
+        "ours": (sys.executable, options.limit, "ours", name, options.seeds, options.updates),
+        "reference": (options.reference, options.limit, "reference", name, options.their_updates),
+    }
+    for side, what in sides.items():
+        if options.side in (side, "both") and Path(what[0]).exists():
+            found[side] = {"commit": commit, "cpus": os.cpu_count(), "batch": BATCH} | run(*what)
+    ours, theirs = (found.get(side, {}) for side in sides)
+    if "whole_s" in ours and "whole_s" in theirs:
+        a_seed = ours["whole_s"] / ours["seeds"]
+        found["times_faster"] = theirs["whole_s"] / a_seed
+        found["times_faster_without_validation"] = theirs["without_validation_s"] / a_seed
+        print(f"{found['times_faster']:.1f} times, for a seed")
     options.out.mkdir(exist_ok=True)
-    platform = found["ours"].get("platform", "failed")
-    (options.out / f"whole-{platform}.json").write_text(json.dumps(found, indent=2) + "\n")
+    file.write_text(json.dumps(found, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -20,9 +20,8 @@ import jax.numpy as jnp
 from .config import TrainConfig
 from .data import Stream
 from .model.network import Executor, to_problems
-from .train.loop import Task, initial
+from .train.loop import Task, empty_meter, initial
 from .train.programs import Programs
-from .train.update import Meter
 
 PASSES = 4  # forward, forward again in the backward pass, and twice as much as forward for it
 LARGE = {"cpu": 1024}  # rows of the matrices that tell a device's rate; others: 8192
@@ -86,10 +85,7 @@ def measure(
                 seeds=config.seed_list, view=views) as stream:  # fmt: skip
         item, longest = _batch_of(stream, steps)
     objective = task.objective(config.objective)
-    one = jax.tree.map(lambda x: x[0], item)
-    network = jax.eval_shape(layout.unflatten, state.weights[0])
-    parts = jax.eval_shape(objective, network, one, jax.random.key(0))[1]
-    meter = Meter.empty(parts, config.seeds)
+    meter = empty_meter(objective, layout, state, item)
     state, meter = jax.tree.map(jnp.array, (state, meter))  # own buffers: updates donate them
     programs = Programs(layout, objective, config)
     start = time.monotonic()
@@ -104,10 +100,11 @@ def measure(
         return state.step
 
     seconds = timed(update, budget_s)
-    batch, taken = one, longest - 1
+    batch, taken = jax.tree.map(lambda x: x[0], item), longest - 1
     if views is not None:
         until = int(item.view.until.max()) if task.short_views else taken
-        batch, taken = one.batch, taken + min(taken, until)
+        batch, taken = batch.batch, taken + min(taken, until)
+    network = jax.eval_shape(layout.unflatten, state.weights[0])
     flop = PASSES * _step_flop(network, batch) * batch.samples * taken * config.seeds
     stats = jax.devices()[0].memory_stats() or {}
     return Cost(

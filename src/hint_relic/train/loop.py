@@ -144,6 +144,16 @@ def stream_for(config: TrainConfig, task: Task, start: int = 0) -> Stream:
     )
 
 
+def empty_meter(objective: Objective, layout: Layout, state: State, item: Any) -> Meter:
+    """Zeros of the shape of what an update on such an item of a stream reports."""
+    one = jax.tree.map(lambda x: x[0], item)
+
+    def parts_of(weights: Any) -> Any:
+        return objective(layout.unflatten(weights), one, jax.random.key(0))[1]
+
+    return Meter.empty(jax.eval_shape(parts_of, state.weights[0]), len(state.weights))
+
+
 class _Run:
     """One run in progress."""
 
@@ -168,7 +178,8 @@ class _Run:
         self.known = folder.trim_metrics(partial(_stays, self.step))
         folder.write_json("environment.json", environment())
         self.programs = Programs(self.layout, objective, config)
-        self.meter = self._empty_meter(objective)
+        with stream_for(config, task) as stream:
+            self.meter = empty_meter(objective, self.layout, self.keep.state, stream.batch(0))
         self.validation = task.validation(config)
         self.terminate = Terminate()
 
@@ -185,17 +196,6 @@ class _Run:
                 f"the checkpoint in {self.folder.path} is of update {found}, not of one between 0 "
                 f"and {self.config.steps}; ask for more --steps, or start over with --restart"
             )
-
-    def _empty_meter(self, objective: Objective) -> Meter:
-        """Zeros of the shape of what an update reports."""
-        with stream_for(self.config, self.task) as stream:
-            batch = jax.tree.map(lambda x: x[0], stream.batch(0))
-
-        def parts_of(weights):
-            return objective(self.layout.unflatten(weights), batch, jax.random.key(0))[1]
-
-        parts = jax.eval_shape(parts_of, self.keep.state.weights[0])
-        return Meter.empty(parts, self.config.seeds)
 
     def _meter_of(self, stored: Any) -> Meter | None:
         """The meter as a checkpoint keeps it; None where it keeps none that fits."""
