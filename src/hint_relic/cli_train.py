@@ -119,7 +119,8 @@ class Reporter:
     def __init__(self, steps: int):
         self.steps, self.started = steps, time.monotonic()
         self.bar: Any = None
-        self.scoring: float | None = None  # since when, until a line has told of it
+        self.since: tuple[float, float] | None = None  # of scoring: a time, and the share then
+        self.told = False
 
     def __enter__(self) -> Reporter:
         if sys.stderr.isatty():
@@ -169,13 +170,15 @@ class Reporter:
         if self.bar is not None:
             self.bar.update(self.task, description=f"scoring {what}", rate=f"{100 * share:.0f} %")
         elif not share:
-            self.scoring = time.monotonic()
-        elif self.scoring is not None:
-            took = time.monotonic() - self.scoring
-            left = took * (1.0 - share) / share
+            self.since, self.told = None, False
+        elif self.since is None:  # the first part, which compiles, says nothing about the others
+            self.since = time.monotonic(), share
+        elif not self.told:
+            took = time.monotonic() - self.since[0]
+            left = took * (1.0 - share) / (share - self.since[1])
             if min(took, left) > 2.0:
                 self._say(f"scoring {what}  about {left:.0f} s left")
-                self.scoring = None
+                self.told = True
 
     def _say(self, line: str) -> None:
         (self.bar.console.print if self.bar is not None else _to_stderr)(line)
