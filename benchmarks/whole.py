@@ -74,7 +74,7 @@ def measure_ours(name: str, seeds: int, updates: int) -> None:
             update_s.append(took / (after["step"] - before["step"]))
     pace, validation_s = statistics.median(update_s), statistics.median(validations[1:])
     more = UPDATES - updates
-    parts = {
+    say({
         "seeds": seeds,
         "updates_measured": updates,
         "total_s": total_s,
@@ -86,8 +86,7 @@ def measure_ours(name: str, seeds: int, updates: int) -> None:
         "whole_s": total_s + more * pace + more / OUR_VALIDATIONS * validation_s,
         "device": jax.devices()[0].device_kind,
         "jax": jax.__version__,
-    }
-    say(parts)
+    })  # fmt: skip
     staged = staged_update(config)
     waits = 100 * max(0.0, 1 - staged / pace)
     say({"ms_per_update_staged": 1e3 * staged, "device_waits_percent": waits})
@@ -138,26 +137,14 @@ def measure_reference(name: str, updates: int) -> None:
     protocol = Protocol.training(name)
     multiplier = clrs.CLRS_30_ALGS_SETTINGS[name]["num_samples_multiplier"]
 
-    def sampler(size: int, samples: int, batch: int, p: bool = True) -> tuple[Any, Any]:
-        """As the script makes them: samples < 0 draws new ones without end."""
-        options = {"p": protocol.p} if p and protocol.p else {}
-        drawn, spec = clrs.build_sampler(
-            name, samples, seed=rng.randint(2**31), length=size, **options
-        )
+    def sampler(size: int, samples: int, batch: int, **options: Any) -> tuple[Any, Any]:
+        seed = rng.randint(2**31)
+        return reference.batches(name, size, samples, seed, rng, batch, **options)
 
-        def forever():
-            while True:
-                yield drawn.next(batch)
-
-        batches = clrs.process_random_pos(forever(), rng)
-        if name in reference.STATIC_PRED:
-            spec, batches = clrs.process_pred_as_input(spec, batches)
-        spec, batches = clrs.process_permutations(spec, batches, enforce_permutations=True)
-        return batches, spec
-
-    training = [sampler(size, -1, BATCH)[0] for size in SIZES]
+    density = {"p": protocol.p} if protocol.p else {}
+    training = [sampler(size, -1, BATCH, **density)[0] for size in SIZES]
     validated = 2 * SCORED * multiplier
-    validation, spec = sampler(max(SIZES), validated, SCORED)
+    validation, spec = sampler(max(SIZES), validated, SCORED, **density)
     first = next(validation)
     model = reference.Model(spec, first, ModelConfig()).model
     setup_s = time.monotonic() - begun
@@ -203,7 +190,7 @@ def measure_reference(name: str, updates: int) -> None:
         seconds(lambda: score(validation, validated)) for _ in range(3)
     )
     say({"first_validation_s": validation_cold, "validation_s": validation_s})
-    test, _ = sampler(TEST_SIZE, SCORED * multiplier, SCORED, p=False)
+    test, _ = sampler(TEST_SIZE, SCORED * multiplier, SCORED)
     test_s = seconds(lambda: score(test, SCORED * multiplier))
     scores_s = validation_cold + (UPDATES / THEIR_VALIDATIONS - 1) * validation_s
     say({

@@ -55,19 +55,32 @@ def feedback_arrays(feedback: Any) -> dict[str, np.ndarray]:
     return out
 
 
-def rewritten(name: str, size: int, samples: int, seed: int, pos_seed: int, **options: Any):
-    """(feedback, spec) after the reference's three rewrites, as its training script does them."""
+def batches(
+    name: str, size: int, samples: int, seed: int, positions: np.random.RandomState,
+    batch: int | None = None, **options: Any,
+):  # fmt: skip
+    """(endless batches, spec) after the three rewrites, as the reference's script does them.
+
+    samples: how many the sampler holds; below 0 it draws new ones each time.
+    """
     sampler, spec = clrs.build_sampler(name, samples, seed=seed, length=size, **options)
 
     def forever():
         while True:
-            yield sampler.next()
+            yield sampler.next(batch)
 
-    batches = clrs.process_random_pos(forever(), np.random.RandomState(pos_seed))
+    drawn = clrs.process_random_pos(forever(), positions)
     if name in STATIC_PRED:
-        spec, batches = clrs.process_pred_as_input(spec, batches)
-    spec, batches = clrs.process_permutations(spec, batches, enforce_permutations=True)
-    return next(batches), spec
+        spec, drawn = clrs.process_pred_as_input(spec, drawn)
+    spec, drawn = clrs.process_permutations(spec, drawn, enforce_permutations=True)
+    return drawn, spec
+
+
+def rewritten(name: str, size: int, samples: int, seed: int, pos_seed: int, **options: Any):
+    """(feedback, spec): one batch of all samples."""
+    positions = np.random.RandomState(pos_seed)
+    drawn, spec = batches(name, size, samples, seed, positions, **options)
+    return next(drawn), spec
 
 
 @dataclass
