@@ -59,6 +59,18 @@ def test_evaluate_scores_outputs_hints_and_steps(run, capsys):
     assert "reach_h (hint)" in capsys.readouterr().out
 
 
+def test_evaluate_draws_fresh_samples_like_a_split(run, capsys):
+    assert main(["evaluate", str(run), "--split", "val", "--samples", "40", "--json"]) == 0
+    (title, scores), *more = json.loads(capsys.readouterr().out)["scores"].items()
+    assert title == "like the val split, 40 fresh"
+    assert not more
+    drawn = {key: scores[key] for key in ("split", "size", "samples", "fresh")}
+    assert drawn == {"split": "val", "size": 16, "samples": 40, "fresh": True}
+    assert main(["evaluate", str(run), "--split", "val", "--json"]) == 0
+    scores = json.loads(capsys.readouterr().out)["scores"]["val split"]
+    assert (scores["samples"], scores["fresh"]) == (32, False)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

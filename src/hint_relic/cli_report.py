@@ -26,13 +26,15 @@ class Report:
     """write the scores beside it as CSV, too"""
     latex: Flag = False
     """write the tables beside it as LaTeX, too"""
+    markdown: Flag = False
+    """write the table in one beside it as Markdown, too"""
 
 
 def report(options: Report) -> None:
     from datetime import UTC, datetime
 
     from .cli import version
-    from .report.export import to_csv, to_latex
+    from .report.export import to_csv, to_latex, to_markdown
     from .report.gather import gather
     from .report.page import coverage, page
 
@@ -49,6 +51,8 @@ def report(options: Report) -> None:
         texts[out.with_suffix(".csv")] = to_csv(findings)
     if options.latex:
         texts[out.with_suffix(".tex")] = to_latex(findings)
+    if options.markdown:
+        texts[out.with_suffix(".md")] = to_markdown(findings)
     for file, text in texts.items():
         write_atomically(file, text.encode(errors="replace"))
     print(coverage(findings))

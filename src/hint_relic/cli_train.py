@@ -235,7 +235,7 @@ class Evaluate:
     split: Annotated[str | None, option("SPLIT", "(default: test)")] = None
     """a split of the benchmark instead: val or test"""
     samples: Annotated[Whole, option("K", "(default: 32)")] = None
-    """how many fresh samples of each size"""
+    """how many fresh samples of each size; with --split, as many fresh ones drawn like the split"""
     weights: Annotated[str, option("KIND")] = "best"
     """best (on validation) or best_average"""
     json: Flag = False
@@ -257,14 +257,23 @@ def evaluate(options: Evaluate) -> None:
     found = {}
     with progress() as bar:
         for size in wanted:
-            if size is None:
-                title, batch = f"{split} split", trained.task.official(split)
-            else:
+            if size is not None:
                 title, batch = f"n = {size}", fresh(trained, size, options.samples or 32)
+            elif options.samples:
+                title = f"like the {split} split, {options.samples} fresh"
+                batch = trained.task.official(split, fresh=options.samples)
+            else:
+                title, batch = f"{split} split", trained.task.official(split)
             task = bar.add_task(title, total=1.0)
             trained_scores = trained.score(batch, progress=partial(_advance, bar, task))
             _advance(bar, task, 1.0)
-            found[title] = summary(trained_scores)
+            found[title] = {
+                "split": split if size is None else None,
+                "size": size or SPLITS[split].size,
+                "samples": len(batch.lengths),
+                "fresh": size is not None or options.samples is not None,
+                **summary(trained_scores),
+            }
     if options.json:
         print_json({"run": str(options.run), "weights": options.weights, "scores": found})
         return

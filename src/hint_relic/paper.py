@@ -1,4 +1,5 @@
-"""The paper's published scores (its tables as data, `paper.csv`), to print beside ours."""
+"""Published scores, to print beside ours: the paper's tables as data (`paper.csv`), and higher
+figures of others as far as they could be checked (`elsewhere.csv`)."""
 
 from __future__ import annotations
 
@@ -15,13 +16,23 @@ class Published(NamedTuple):
     stderr: float
 
 
+class Elsewhere(NamedTuple):
+    """Another work's score of an algorithm in percent, and where it stands."""
+
+    score: float
+    source: str
+
+
+def _rows(file: str) -> list[dict[str, str]]:
+    return list(csv.DictReader((resources.files(__package__) / file).read_text().splitlines()))
+
+
 @cache
 def scores() -> dict[tuple[str, str], Published]:
     """(algorithm, variant) -> what the paper reports."""
-    text = (resources.files(__package__) / "paper.csv").read_text()
     return {
         (row["algorithm"], row["variant"]): Published(float(row["mean"]), float(row["stderr"]))
-        for row in csv.DictReader(text.splitlines())
+        for row in _rows("paper.csv")
     }
 
 
@@ -33,3 +44,10 @@ def best_variant(algorithm: str) -> str | None:
     """The variant that the paper reports the highest score of an algorithm for."""
     found = {variant: score for (name, variant), score in scores().items() if name == algorithm}
     return max(found, key=lambda variant: found[variant].mean, default=None)
+
+
+@cache
+def elsewhere() -> dict[str, Elsewhere]:
+    """algorithm -> a score above the paper's best, of another method."""
+    rows = _rows("elsewhere.csv")
+    return {row["algorithm"]: Elsewhere(float(row["score"]), row["source"]) for row in rows}

@@ -57,7 +57,7 @@ def focus(page, script):
 
 def test_it_renders(page):
     assert page.evaluate("document.title").startswith("Hint-ReLIC")
-    assert page.evaluate("document.querySelectorAll('#tables table').length") == 4
+    assert page.evaluate("document.querySelectorAll('#tables table').length") == 5
     assert page.evaluate("document.querySelectorAll('#figures figure').length") == 2
     assert page.evaluate("document.querySelectorAll('#curves .curve').length") == 8
     assert page.evaluate("document.querySelectorAll('#hints .curve').length") == 2

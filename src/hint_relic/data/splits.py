@@ -32,6 +32,7 @@ SPLITS = {
     "test": Split(samples=32, size=64, seed=3),
 }
 MAX_SEED = 2**32 - 1
+FRESH_SEED = 2**31 + 7  # of none of the splits
 
 
 def check_request(
@@ -84,9 +85,14 @@ def sample(
     return trim(execute(algorithm, drawn, algorithm.nodes(size)))
 
 
-def split(name: str, which: str) -> Batch:
-    """The benchmark's train, val or test split of an algorithm."""
+def split(name: str, which: str, *, fresh: int | None = None) -> Batch:
+    """The benchmark's train, val or test split of an algorithm.
+
+    fresh: that many other samples instead, drawn as those of the split are.
+    """
     part = SPLITS[choose("split", which, SPLITS)]
+    if fresh is not None:
+        return sample(name, part.size, fresh, FRESH_SEED)
     multiplier = 1 if which == "train" else get(name).test_multiplier
     return sample(name, part.size, part.samples * multiplier, part.seed)
 

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..config import TrainConfig, from_dict
+from ..data.splits import FRESH_SEED
 from ..errors import UserError, choose
 from ..files import read_json
 from ..model.flat import Layout
@@ -22,7 +23,6 @@ from ..types import Batch
 from .evaluate import Scores, evaluate, over_seeds
 
 KINDS = ("best", "best_average")
-FRESH_SEED = 2**31 + 7
 
 
 @dataclass(frozen=True)

@@ -71,14 +71,18 @@ class Curve:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What `hint-relic evaluate --json` found: for each hint its score at each step of the traces.
+    """What `hint-relic evaluate --json` found: the score, and for each hint its score at each step.
 
-    A score is between 0 and 1, for a scalar hint a squared error; None where no trace is that long.
+    drawn: what was scored: the split it is drawn like, size, samples, whether they are fresh.
+    A hint's score is between 0 and 1, for a scalar hint a squared error; None where no trace is
+    that long.
     """
 
     weights: str
     title: str
     hints: dict[str, list[float | None]]
+    score: Score | None = None
+    drawn: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -360,7 +364,17 @@ def _evaluations(folder: Path) -> tuple[tuple[Evaluation, ...], list[str]]:
                     for name, line in steps.items()
                 }
                 weights = text(values.get("weights", "best"), f"{file.name}: weights")
-                found.append(Evaluation(weights, title, hints))
+                score = part.get("score")
+                seeds = score.get("seeds") if isinstance(score, dict) else None
+                found.append(
+                    Evaluation(
+                        weights,
+                        title,
+                        hints,
+                        Score(_percents(seeds, f"{file.name}: score")) if seeds else None,
+                        {k: part.get(k) for k in ("split", "size", "samples", "fresh")},
+                    )
+                )
         except UnreadableError as problem:
             odd.append(str(problem))
     return tuple(found), odd

@@ -1,13 +1,15 @@
-"""The tables as CSV, a line for each score, and as LaTeX, a table for each of the paper's."""
+"""The tables as text: CSV, a line for each score; LaTeX, a table for each of the paper's; Markdown,
+all algorithms in one."""
 
 from __future__ import annotations
 
 import csv
 import io
 
-from ..paper import published
-from .cells import WEIGHTS, Cell, State
+from ..paper import Published, published
+from .cells import WEIGHTS, Cell, Score, State
 from .compare import Verdict, mean_over, shortfalls, verdict
+from .final import FRESH, Line, in_mean, lines, mean_of
 from .gather import Findings
 from .layout import Panel, layout
 
@@ -148,3 +150,52 @@ def _latex_cell(cell: Cell, weights: str) -> str:
 
 def _amount(mean: float, stderr: float | None) -> str:
     return f"{mean:.2f}" + (rf" $\pm$ {stderr:.2f}" if stderr is not None else "")
+
+
+# --- Markdown ----------------------------------------------------------------------------------
+
+IN_WORDS = {
+    Verdict.BETTER: "above",
+    Verdict.WITHIN: "level",
+    Verdict.WORSE: "below",
+    Verdict.OPEN: "open",
+    None: "",
+}
+
+
+def to_markdown(findings: Findings) -> str:
+    """All algorithms in one table; verdicts are against the paper's Hint-ReLIC."""
+    found = lines(findings)
+    heads = (
+        "algorithm", "our run, updates", "ours", f"{FRESH} fresh", "paper: baseline",
+        "paper: Hint-ReLIC", "paper: best column", "elsewhere", "verdict",
+    )  # fmt: skip
+    rows = [heads, ("---",) * len(heads)]
+    rows += [_markdown_row(line) for line in found]
+    if taken := in_mean(found):
+        parts = ("score", "fresh", "baseline", "method", "column")
+        means = [mean_of([getattr(line, part) for line in taken]) for part in parts]
+        label = f"**mean of {len(taken)}** (without DFS)"
+        rows.append((label, "", f"**{means[0]}**", *means[1:], "", ""))
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def _markdown_row(line: Line) -> tuple[str, ...]:
+    cell, variant = line.cell, line.best[0]
+    return (
+        line.row.title,
+        f"`{cell.variant}`, {cell.updates or 0:,}" if cell else "none",
+        _plain(line.score),
+        _plain(line.fresh),
+        _plain(line.baseline),
+        _plain(line.method),
+        f"{line.column.mean:.2f} (`{variant}`)",
+        f"{line.elsewhere.score:g}" if line.elsewhere else "",
+        IN_WORDS[line.verdict],
+    )
+
+
+def _plain(score: Score | Published | None) -> str:
+    if score is None:
+        return ""
+    return f"{score.mean:.2f}" + (f" ± {score.stderr:.2f}" if score.stderr is not None else "")

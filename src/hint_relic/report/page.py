@@ -8,7 +8,7 @@ from collections import Counter
 from importlib import resources
 
 from ..paper import scores
-from . import details, tables
+from . import details, final, tables
 from .cells import WEIGHTS, State
 from .compare import SIGN, WORDS, Mean, Verdict, mean_over
 from .gather import Findings
@@ -67,6 +67,7 @@ def _sections(findings: Findings) -> list[Markup]:
             "tables",
             "Tables",
             _legend(),
+            final.table(findings),
             [tables.table(findings, panel) for panel in layout().tables],
             tables.beyond(findings),
         ),

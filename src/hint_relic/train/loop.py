@@ -71,9 +71,13 @@ class Task:
         """Fresh samples from the training distribution at some size."""
         return trim(self.protocol.draw(size, samples, seeds=[seed]))
 
-    def official(self, which: str = "test") -> Batch:
-        """A split of the benchmark, rewritten as for training, with its own positions."""
-        return single_precision(self.protocol.rewrite(split(self.protocol.name, which)))
+    def official(self, which: str = "test", *, fresh: int | None = None) -> Batch:
+        """A split of the benchmark, rewritten as for training, with its own positions.
+
+        fresh: that many other samples instead, drawn as those of the split are.
+        """
+        drawn = split(self.protocol.name, which, fresh=fresh)
+        return single_precision(self.protocol.rewrite(drawn))
 
     def validation(self, config: TrainConfig) -> Batch:
         multiplier = self.protocol.algorithm.test_multiplier
