@@ -117,6 +117,8 @@ def test_the_proxy_is_small_whatever_the_variant():
     assert min(settings.sizes) == 3
     settings = train_defaults(["strongly_connected_components", "--proxy"]).settings
     assert min(settings.sizes) == 4  # it has no graphs of three nodes
+    settings = train_defaults(["heapsort", "--proxy", "--variant", "best"]).settings
+    assert settings.choose_at == max(settings.validation_sizes) == 32
 
 
 @pytest.mark.parametrize(

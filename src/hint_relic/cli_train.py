@@ -61,6 +61,7 @@ def train_defaults(arguments: list[str]) -> Train:
     base = to_dict(preset(str(variant), algorithm))
     if "--proxy" in arguments:
         base = merged(base, PROXY)
+        base["choose_at"] = min(base["choose_at"], max(base["validation_sizes"]))
         if algorithm:
             base["sizes"] = tuple(n for n in base["sizes"] if get(algorithm).draws(n) is None)
     settings = from_dict(TrainConfig, merged(base, {**values, "variant": variant}))

@@ -37,6 +37,7 @@ _PLAIN, _REVERSED = ModelConfig(), ModelConfig(reversal=True)
 _FOLLOWED = ModelConfig(edge_pointers=EdgePointers.FOLLOWED)
 _CONTRASTIVE = ObjectiveConfig(hints=0.0, contrastive=1.0)
 _RELIC = replace(_CONTRASTIVE, kl=1.0)
+_UNDECAYED = {"model": _REVERSED, "optimiser": OptimiserConfig(), "choose_at": 48}
 
 VARIANTS = {
     "no_hints": Variant("no hints at all", ModelConfig(hints=Hints.NONE)),
@@ -59,12 +60,16 @@ VARIANTS = {
         choose_at=32,
         instead={
             "dfs": {"objective": ObjectiveConfig()},  # the paper has no views for it
+            "strongly_connected_components": {"sizes": tuple(range(10, 17)), "choose_at": 48},
             "topological_sort": {"view": ViewConfig(ViewSource.VERIFIED)},
             "floyd_warshall": {
                 "model": replace(_FOLLOWED, feedback=Feedback.HARD_ON_EVAL),
                 "objective": ObjectiveConfig(),
                 "optimiser": OptimiserConfig(learning_rate=3e-3, decay=True),
             },
+            "mst_prim": _UNDECAYED,
+            "quicksort": _UNDECAYED,
+            "heapsort": _UNDECAYED,
             "insertion_sort": {"optimiser": OptimiserConfig(learning_rate=2e-3, decay=True)},
             "bubble_sort": {"optimiser": OptimiserConfig(learning_rate=2e-3, decay=True)},
             "minimum": {"optimiser": OptimiserConfig(learning_rate=2e-3, decay=True)},
