@@ -19,7 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from data import machine
+from machine import machine
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "benchmarks" / "results" / "cold.json"
@@ -81,7 +81,7 @@ def main() -> None:
     sys.path.insert(0, str(ROOT / "src"))
     from hint_relic.algorithms import ALGORITHMS
 
-    before = machine()
+    before = machine("numpy", "numba")
     rows = []
     for name in options.only or ALGORITHMS:
         rows += cold([name])

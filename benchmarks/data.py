@@ -22,7 +22,6 @@ import argparse
 import json
 import math
 import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -30,11 +29,11 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
-from importlib import metadata
 from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from machine import machine, versions
 
 if TYPE_CHECKING:
     from hint_relic.types import Batch
@@ -304,29 +303,6 @@ def summary(rows: list[dict[str, Any]], streams: list[dict[str, Any]]) -> dict[s
     return found
 
 
-def versions(*packages: str) -> dict[str, str]:
-    found = {"python": platform.python_version()}
-    return {**found, **{package: metadata.version(package) for package in packages}}
-
-
-def machine() -> dict[str, Any]:
-    cpu = platform.processor()
-    if (info := Path("/proc/cpuinfo")).exists():
-        names = [line for line in info.read_text().splitlines() if line.startswith("model name")]
-        cpu = names[0].split(":")[1].strip() if names else cpu
-    commit = subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    return {
-        "cpu": cpu,
-        "cores": os.cpu_count(),
-        "load": os.getloadavg(),
-        "versions": versions("numpy", "numba"),
-        "commit": commit.stdout.strip() or None,
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
-
-
 def print_tables(result: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.table import Table
@@ -379,7 +355,7 @@ def main() -> None:
 
     names = options.only or list(ALGORITHMS)
     reference = Reference(options.reference) if options.reference else None
-    before, quiet = machine(), Undisturbed(options.patience)
+    before, quiet = machine("numpy", "numba"), Undisturbed(options.patience)
     rows, streams = [], []
     for name in names:
         for size in SIZES:

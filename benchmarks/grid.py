@@ -30,6 +30,7 @@ from typing import NamedTuple
 
 from hint_relic.config import TrainConfig
 from hint_relic.grid.folder import Cell, Grid
+from machine import commit
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -148,11 +149,8 @@ def record(part: str, found: dict[str, object]) -> None:
 
 def facts(options: argparse.Namespace) -> dict[str, object]:
     """Where and how a part was measured."""
-    commit = subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True
-    ).stdout.strip()
     return {
-        "commit": commit,
+        "commit": commit(),
         "command": " ".join(["python", *sys.argv]),
         "cells": options.cells,
         "cpus": os.cpu_count(),

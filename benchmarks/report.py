@@ -12,18 +12,18 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import random
 import resource
 import statistics
 import subprocess
 import sys
 import time
-from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+from machine import machine
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
@@ -127,24 +127,6 @@ def cpu_seconds() -> float:
     """Processor time of all commands so far: other work on the machine hardly changes it."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
-
-
-def machine() -> dict[str, Any]:
-    commit = subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    cpu, info = platform.processor(), Path("/proc/cpuinfo")
-    if info.exists():
-        names = [line for line in info.read_text().splitlines() if line.startswith("model name")]
-        cpu = names[0].split(":")[1].strip() if names else cpu
-    return {
-        "cpu": cpu,
-        "cores": os.cpu_count(),
-        "load": os.getloadavg(),
-        "python": platform.python_version(),
-        "commit": commit.stdout.strip() or None,
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
 
 
 def main() -> None:

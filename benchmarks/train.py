@@ -28,6 +28,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from machine import commit
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 ALGORITHMS = "bfs,insertion_sort,heapsort,floyd_warshall,strongly_connected_components"
@@ -196,12 +198,9 @@ def main() -> None:
             if theirs and "ms_per_update" in ours:
                 ours["times_faster"] = options.seeds * theirs / ours["ms_per_update"]
                 print(f"{name:32}{variant:12}{ours['times_faster']:6.2f} times")
-    commit = subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True
-    ).stdout.strip()
     options.out.mkdir(exist_ok=True)
     what = {"size": SIZE, "batch": BATCH, "seeds": options.seeds, "cpus": os.cpu_count()}
-    written = json.dumps({"commit": commit, **what, "rows": rows}, indent=2)
+    written = json.dumps({"commit": commit(), **what, "rows": rows}, indent=2)
     (options.out / f"train-{platform}.json").write_text(written + "\n")
 
 

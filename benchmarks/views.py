@@ -11,17 +11,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import statistics
-import subprocess
 import sys
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from machine import machine
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
@@ -201,27 +199,6 @@ def measure(name: str) -> dict[str, Any]:
     return row
 
 
-def machine() -> dict[str, Any]:
-    from importlib.metadata import version
-
-    cpu = platform.processor()
-    if (info := Path("/proc/cpuinfo")).exists():
-        names = [line for line in info.read_text().splitlines() if line.startswith("model name")]
-        cpu = names[0].split(":")[1].strip() if names else cpu
-    commit = subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    return {
-        "cpu": cpu,
-        "cores": os.cpu_count(),
-        "load": os.getloadavg(),
-        "python": platform.python_version(),
-        "versions": {package: version(package) for package in ("numpy", "numba")},
-        "commit": commit.stdout.strip() or None,
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
-
-
 def print_tables(rows: list[dict[str, Any]]) -> None:
     from rich.console import Console
     from rich.table import Table
@@ -252,7 +229,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", help="these algorithms only; nothing is stored")
     options = parser.parse_args()
     known = [name for name, algorithm in ALGORITHMS.items() if can_enlarge(algorithm.inputs)]
-    before, rows = machine(), []
+    before, rows = machine("numpy", "numba"), []
     for name in options.only or known:
         rows.append(measure(name))
         print(f"{name} done", file=sys.stderr)

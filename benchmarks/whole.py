@@ -29,6 +29,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from machine import commit
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 UPDATES, OUR_VALIDATIONS, THEIR_VALIDATIONS = 10_000, 500, 50
@@ -249,16 +251,13 @@ def main() -> None:
     name = options.algorithm
     file = options.out / f"whole-{name}.json"
     found = json.loads(file.read_text()) if file.exists() else {}
-    commit = subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True
-    ).stdout.strip()
     sides = {
         "ours": (sys.executable, options.limit, "ours", name, options.seeds, options.updates),
         "reference": (options.reference, options.limit, "reference", name, options.their_updates),
     }
     for side, what in sides.items():
         if options.side in (side, "both") and Path(what[0]).exists():
-            found[side] = {"commit": commit, "cpus": os.cpu_count(), "batch": BATCH} | run(*what)
+            found[side] = {"commit": commit(), "cpus": os.cpu_count(), "batch": BATCH} | run(*what)
     ours, theirs = (found.get(side, {}) for side in sides)
     if "whole_s" in ours and "whole_s" in theirs:
         a_seed = ours["whole_s"] / ours["seeds"]
