@@ -98,6 +98,11 @@ def test_fresh_samples_count_if_they_are_many_and_drawn_like_the_test(tmp_path):
     assert "90.00 ± 5.77" in to_markdown(gather(tmp_path))
 
 
+def test_a_name_from_a_file_stays_in_its_column(tmp_path):
+    made.cell(tmp_path, "dfs", "a|b`\nc", [0.9, 0.9, 0.9], folder="run")
+    assert "| DFS | `a?b??c`, 10,000 | 90.00" in to_markdown(gather(tmp_path))
+
+
 def test_it_is_on_the_page(tmp_path):
     made.cell(tmp_path, "bfs", "hint_relic", [0.9, 0.9, 0.9])
     text = page(gather(tmp_path), "a test")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 
 from ..paper import Published, published
 from .cells import WEIGHTS, Cell, Score, State
@@ -181,15 +182,15 @@ def to_markdown(findings: Findings) -> str:
 
 
 def _markdown_row(line: Line) -> tuple[str, ...]:
-    cell, variant = line.cell, line.best[0]
+    cell = line.cell
     return (
         line.row.title,
-        f"`{cell.variant}`, {cell.updates or 0:,}" if cell else "none",
+        f"`{_word(cell.variant)}`, {cell.updates or 0:,}" if cell else "none",
         _plain(line.score),
         _plain(line.fresh),
         _plain(line.baseline),
         _plain(line.method),
-        f"{line.column.mean:.2f} (`{variant}`)",
+        f"{line.column.mean:.2f} (`{line.variant}`)",
         f"{line.elsewhere.score:g}" if line.elsewhere else "",
         IN_WORDS[line.verdict],
     )
@@ -199,3 +200,8 @@ def _plain(score: Score | Published | None) -> str:
     if score is None:
         return ""
     return f"{score.mean:.2f}" + (f" ± {score.stderr:.2f}" if score.stderr is not None else "")
+
+
+def _word(text: str) -> str:
+    """A name from a file as a word of a table, whatever it holds."""
+    return re.sub(r"[^\w.-]", "?", text)

@@ -29,9 +29,9 @@ FRESH = 512  # samples drawn like the test split; it has 32 itself for most algo
 class Line:
     """An algorithm: our run (if there is one) and what is published.
 
-    chosen_at: the size that told our runs apart; None where there was one only.
+    chosen_at: the size that told our runs apart, 0 for the training size; None where there was one.
     fresh: its score on fresh samples drawn like the test split.
-    method, best: the paper's Hint-ReLIC, and the best of its columns, with the variant's name.
+    method, column: the paper's Hint-ReLIC, and the best of its columns, which is of `variant`.
     """
 
     row: Row
@@ -40,12 +40,9 @@ class Line:
     fresh: Score | None
     baseline: Published | None
     method: Published | None
-    best: tuple[str, Published]
+    variant: str
+    column: Published
     elsewhere: Elsewhere | None
-
-    @property
-    def column(self) -> Published:
-        return self.best[1]
 
     @property
     def score(self) -> Score | None:
@@ -71,10 +68,9 @@ def in_mean(found: list[Line]) -> list[Line]:
 
 def _line(findings: Findings, row: Row) -> Line:
     cell, chosen_at = _preferred(findings, row.algorithm)
-    variant = best_variant(row.algorithm)
-    assert variant is not None  # every row is one of the paper's
-    best = published(row.algorithm, variant)
-    assert best is not None
+    variant = best_variant(row.algorithm) or ""
+    column = published(row.algorithm, variant)
+    assert column is not None  # every row is one of the paper's
     return Line(
         row,
         cell,
@@ -82,7 +78,8 @@ def _line(findings: Findings, row: Row) -> Line:
         _fresh(cell) if cell else None,
         published(row.algorithm, "baseline"),
         published(row.algorithm, "hint_relic"),
-        (variant, best),
+        variant,
+        column,
         elsewhere().get(row.algorithm),
     )
 
@@ -175,8 +172,8 @@ def _row(findings: Findings, line: Line, sources: list[str]) -> Markup:
             class_=f"ours {line.verdict}",
         )
         ours = _number(line.score.mean, link)
-    variant, best = line.best
-    other = line.elsewhere
+    column, other = line.column, line.elsewhere
+    of = tag("span", layout().heading(line.variant), class_="paper")
     return tag(
         "tr",
         tag("th", line.row.title, scope="row"),
@@ -184,7 +181,7 @@ def _row(findings: Findings, line: Line, sources: list[str]) -> Markup:
         ours,
         _amount(line.fresh) if line.fresh else tag("td", gap),
         _amount(line.method) if line.method else tag("td", tag("span", "not run", class_="gap")),
-        _number(best.mean, amount(*best), tag("span", layout().heading(variant), class_="paper")),
+        _number(column.mean, amount(*column), of),
         _number(
             other.score, f"{other.score:g}", tag("small", f" [{sources.index(other.source) + 1}]")
         )
