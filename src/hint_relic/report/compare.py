@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -84,23 +84,28 @@ class Mean:
 def mean_over(
     cells: Mapping[tuple[str, str], Cell], variant: str, algorithms: Iterable[str], weights: str
 ) -> Mean | None:
-    """The mean of a variant over those of the algorithms that have both scores; None if none has.
-
-    The standard error is that of the mean of independent scores, each with its own over seeds.
-    """
+    """The mean of a variant over the algorithms that have both scores; None if none has."""
     known = [(a, p) for a in algorithms if (p := published(a, variant))]
-    pairs: list[tuple[Cell, Score, Published]] = [
+    pairs = [
         (cell, cell.scores[weights], p)
         for a, p in known
         if (cell := cells.get((a, variant))) and weights in cell.scores
     ]
+    return mean_of(pairs, len(known))
+
+
+def mean_of(pairs: Sequence[tuple[Cell, Score, Published]], of: int) -> Mean | None:
+    """The mean of our scores and of the paper's beside them; None if there are none.
+
+    The standard error is that of the mean of independent scores, each with its own over seeds.
+    """
     if not pairs:
         return None
     count = len(pairs)
     errors = [score.stderr for _, score, _ in pairs]
     return Mean(
         algorithms=tuple(cell.algorithm for cell, _, _ in pairs),
-        of=len(known),
+        of=of,
         ours=statistics.fmean(score.mean for _, score, _ in pairs),
         stderr=None
         if None in errors

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ..paper import Elsewhere, Published, best_variant, elsewhere, published
 from .cells import Cell, Score, State
-from .compare import Verdict, judge
+from .compare import Mean, Verdict, judge, mean_of
 from .gather import Findings
 from .layout import Row, layout
 from .markup import Markup, tag
@@ -64,6 +64,16 @@ def lines(findings: Findings) -> list[Line]:
 def in_mean(found: list[Line]) -> list[Line]:
     """The lines that a mean takes: the algorithms the paper has Hint-ReLIC for, and we a run."""
     return [line for line in found if line.method and line.cell]
+
+
+def overall(found: list[Line]) -> Mean | None:
+    """Their mean beside the paper's Hint-ReLIC."""
+    pairs = [
+        (line.cell, line.score, line.method)
+        for line in found
+        if line.cell and line.score and line.method
+    ]
+    return mean_of(pairs, sum(line.method is not None for line in found))
 
 
 def _line(findings: Findings, row: Row) -> Line:
@@ -206,16 +216,16 @@ def _foot(found: list[Line]) -> Markup | None:
         return None
     cells = [
         tag("td", f"{len(taken)} algorithms" if len(taken) > 1 else "1 algorithm"),
-        tag("td", mean_of([line.score for line in taken])),
-        tag("td", mean_of([line.fresh for line in taken])),
-        tag("td", mean_of([line.method for line in taken])),
-        tag("td", mean_of([line.column for line in taken])),
+        tag("td", plain_mean([line.score for line in taken])),
+        tag("td", plain_mean([line.fresh for line in taken])),
+        tag("td", plain_mean([line.method for line in taken])),
+        tag("td", plain_mean([line.column for line in taken])),
         tag("td"),
     ]
     return tag("tr", tag("th", "Mean, without DFS", scope="row"), cells)
 
 
-def mean_of(scores: list[Score | Published | None]) -> str:
+def plain_mean(scores: list[Score | Published | None]) -> str:
     """Their mean, if all are there."""
     there = [score.mean for score in scores if score is not None]
     return f"{statistics.fmean(there):.2f}" if len(there) == len(scores) else "–"

@@ -191,6 +191,12 @@ def _select(key: str, label: str, options: dict[str, str]) -> Markup:
 def _means(findings: Findings) -> list[Markup]:
     names = [row.algorithm for row in layout().rows]
     cards, without = [], []
+    if mean := final.overall(final.lines(findings)):
+        which = tag("a", "which runs", href="#table-final")
+        preferred = tag("p", "averaged weights; ", which, class_="note")
+        cards.append(
+            tag("article", tag("h3", "Preferred runs"), _card(mean), preferred, class_="card")
+        )
     for variant, heading in layout().variants.items():
         means = {w: mean_over(findings.chosen, variant, names, w) for w in WEIGHTS}
         if any(means.values()):
@@ -200,7 +206,8 @@ def _means(findings: Findings) -> list[Markup]:
             without.append(heading)
     lead = _text(
         "Mean score over the algorithms that have a result here, and the paper's mean over the "
-        "same algorithms."
+        "same algorithms. Preferred runs: for each algorithm that of Hint-ReLIC or of our variant "
+        "“best” that validation prefers, beside the paper's Hint-ReLIC."
     )
     rest = _text(f"No result yet: {', '.join(without)}.", css="gap") if without else None
     return [part for part in (lead, tag("div", cards, class_="cards"), rest) if part]
