@@ -166,6 +166,13 @@ class Padding(StrEnum):
     LARGEST = "largest"  # as the largest size needs
 
 
+class Drawn(StrEnum):
+    """How fresh inputs of the further sizes in validation are drawn."""
+
+    TRAINING = "training"  # random positions, all edge densities
+    BENCHMARK = "benchmark"  # evenly spaced positions and one density, as the test split's
+
+
 @dataclass(frozen=True)
 class TrainConfig:
     """One training run: an algorithm, a variant of the method, and a schedule.
@@ -174,6 +181,7 @@ class TrainConfig:
     sizes: the training sizes, one for each update in turn; padding: the room their arrays get.
     validation_samples: fresh samples of the largest size; 0 takes the benchmark's number.
     validation_sizes: further sizes to report scores at; they choose nothing.
+    validation_drawn: how inputs of those sizes, and of choose_at, are drawn.
     choose_at: the size whose score chooses the best weights; 0: the largest training size.
     test_every: how often to report the score on the test split; it chooses nothing. 0: never.
     """
@@ -191,6 +199,7 @@ class TrainConfig:
     checkpoint_every: int = 500
     validation_samples: int = 0
     validation_sizes: tuple[int, ...] = ()
+    validation_drawn: Drawn = Drawn.TRAINING
     choose_at: int = 0
     test_every: int = 0
     keep_static_hints: bool = False

@@ -10,7 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hint_relic.config import TrainConfig, from_dict, to_dict
+from hint_relic.config import Drawn, TrainConfig, from_dict, to_dict
+from hint_relic.data import sample
 from hint_relic.errors import UserError
 from hint_relic.grid.plan import has_views
 from hint_relic.paper import scores
@@ -116,6 +117,26 @@ def test_another_run_in_the_same_folder_is_refused(finished):
     folder, _ = finished
     with pytest.raises(UserError, match="differs in batch_size"):
         train(replace(TINY, batch_size=3), folder)
+
+
+def test_a_setting_that_an_older_version_did_not_know_had_its_default(finished):
+    folder, result = finished
+    file = folder / "config.json"
+    values = json.loads(file.read_text())
+    del values["validation_drawn"], values["model"]["edge_pointers"]
+    file.write_text(json.dumps(values))
+    assert train(TINY, folder) == result
+    assert "validation_drawn" in json.loads(file.read_text())  # and is written down now
+
+
+def test_further_sizes_may_be_drawn_as_the_benchmark_draws():
+    task = Task.of(TINY)
+    usual, like_the_test = (task.fresh(6, 8, 1, drawn) for drawn in Drawn)
+    assert (like_the_test.inputs["pos"] == like_the_test.inputs["pos"][0]).all()
+    assert not (usual.inputs["pos"] == usual.inputs["pos"][0]).all()
+    expected = sample(TINY.algorithm, 6, 8, 1)
+    for name, value in expected.outputs.items():
+        np.testing.assert_array_equal(like_the_test.outputs[name], value)
 
 
 def test_a_folder_of_something_else_is_refused(tmp_path):
@@ -238,8 +259,11 @@ def test_a_decaying_learning_rate_ends_at_zero(tmp_path):
     assert last_change(decay=True) < 0.2 * last_change(decay=False)
 
 
-def test_another_size_can_choose_the_best_weights(tmp_path):
-    config = replace(TINY, choose_at=6, validation_sizes=(5,), validate_every=1)
+@pytest.mark.parametrize("drawn", Drawn)
+def test_another_size_can_choose_the_best_weights(tmp_path, drawn):
+    config = replace(
+        TINY, choose_at=6, validation_sizes=(5,), validation_drawn=drawn, validate_every=1
+    )
     result = train(config, tmp_path / "run")
     lines = (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()
     seen = [r for r in map(json.loads, lines) if r["kind"] == "validation"]

@@ -110,7 +110,7 @@ def _choose(
         return candidates[0], why
     size = choose_at or 2 * max(task.protocol.sizes(run.config.sizes))
     report(f"comparing {len(candidates)} seeds at n = {size}")
-    batch = task.fresh(size, SAMPLES, VALIDATION_SEED + size)
+    batch = task.fresh(size, SAMPLES, VALIDATION_SEED + size, run.config.validation_drawn)
     found = [s.score for s in _stack(run, task, candidates).score(batch, hints=False)]
     if choose_at:
         why = f"best of {seeds} seeds on {SAMPLES} fresh samples of n = {size}"

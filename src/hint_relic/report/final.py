@@ -11,6 +11,7 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass
 
+from ..config import Drawn
 from ..paper import Elsewhere, Published, best_variant, elsewhere, published
 from .cells import Cell, Score, State
 from .compare import Mean, Verdict, judge, mean_of
@@ -112,13 +113,14 @@ def _preferred(findings: Findings, algorithm: str) -> tuple[Cell | None, int | N
 
 
 def _scored(cell: Cell) -> dict[tuple[int, str], float]:
-    """Mean scores of the averaged weights that may choose, by size and by where they are from."""
+    """Mean scores of the averaged weights that may choose, by size and by how they were drawn."""
+    drawn = str(cell.config.get("validation_drawn", Drawn.TRAINING))
     found: dict[tuple[int, str], float] = {}
     for title, curve in cell.curves.items():
         kind, _, at = title.partition(", n = ")
         if kind == "validation" and curve.average and (at.isdecimal() or not at):
             best = [max(seed) for seed in zip(*curve.average.values())]
-            found[int(at or 0), "training"] = statistics.fmean(best)
+            found[int(at or 0), drawn if at else Drawn.TRAINING] = statistics.fmean(best)
     for part in cell.evaluations:
         size = part.drawn.get("size")
         may = part.weights == WEIGHTS and part.drawn.get("fresh") and not part.drawn.get("split")

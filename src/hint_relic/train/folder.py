@@ -24,7 +24,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from ..config import TrainConfig, to_dict
+from ..config import TrainConfig, from_dict, to_dict
 from ..errors import UserError
 from ..files import Lock, is_leftover, read_bounded, read_json, remove_leftovers, write_atomically
 from . import checkpoint
@@ -95,6 +95,15 @@ def _is_result(found: Any) -> bool:
     )
 
 
+def _settings(found: dict[str, Any]) -> dict[str, Any]:
+    """A stored config in full: what an older version did not know yet has its default."""
+    try:
+        values = {k: v for k, v in found.items() if k != "format"}
+        return {"format": found.get("format"), **to_dict(from_dict(TrainConfig, values))}
+    except UserError:
+        return found
+
+
 class RunFolder:
     """An open run folder, held by this process alone."""
 
@@ -143,7 +152,8 @@ class RunFolder:
                 raise UserError(f"{error}; start over with --restart") from error
             if not isinstance(found, dict):
                 raise UserError(f"{file} is damaged; start over with --restart")
-            changed = [k for k in wanted if k != "steps" and found.get(k) != wanted[k]]
+            before = _settings(found)
+            changed = [k for k in wanted if k != "steps" and before.get(k) != wanted[k]]
             if changed:
                 raise UserError(
                     f"{self.path} holds another run (it differs in {', '.join(changed)}); "

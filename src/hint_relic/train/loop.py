@@ -15,10 +15,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..algorithms import Augmentation
-from ..config import ObjectiveConfig, Padding, TrainConfig, ViewSource
+from ..config import Drawn, ObjectiveConfig, Padding, TrainConfig, ViewSource
 from ..data import Protocol, Stream
 from ..data.shape import single_precision, trim
-from ..data.splits import SPLITS, check_request, split
+from ..data.splits import SPLITS, check_request, sample, split
 from ..errors import UserError
 from ..evaluate.evaluate import Scores, evaluate, over_seeds
 from ..memory import needs_room
@@ -67,17 +67,21 @@ class Task:
     def objective(self, config: ObjectiveConfig) -> Objective:
         return objective_for(config, self.contrasted, short_views=self.short_views)
 
-    def fresh(self, size: int, samples: int, seed: int) -> Batch:
-        """Fresh samples from the training distribution at some size."""
+    def fresh(self, size: int, samples: int, seed: int, drawn: Drawn = Drawn.TRAINING) -> Batch:
+        """Fresh samples of some size: from the training distribution, or from the benchmark's."""
+        if drawn is Drawn.BENCHMARK:
+            return self._rewritten(sample(self.protocol.name, size, samples, seed))
         return trim(self.protocol.draw(size, samples, seeds=[seed]))
+
+    def _rewritten(self, drawn: Batch) -> Batch:
+        return single_precision(self.protocol.rewrite(drawn))
 
     def official(self, which: str = "test", *, fresh: int | None = None) -> Batch:
         """A split of the benchmark, rewritten as for training, with its own positions.
 
         fresh: that many other samples instead, drawn as those of the split are.
         """
-        drawn = split(self.protocol.name, which, fresh=fresh)
-        return single_precision(self.protocol.rewrite(drawn))
+        return self._rewritten(split(self.protocol.name, which, fresh=fresh))
 
     def validation(self, config: TrainConfig) -> Batch:
         multiplier = self.protocol.algorithm.test_multiplier
@@ -341,7 +345,8 @@ class _Run:
         record |= {"plain": plain, "average": average}
         for size in self.config.reported_sizes:
             samples = max(32, len(self.validation.lengths) // 4)
-            batch = self.task.fresh(size, samples, VALIDATION_SEED + size)
+            seed, drawn = VALIDATION_SEED + size, self.config.validation_drawn
+            batch = self.task.fresh(size, samples, seed, drawn)
             record[f"plain_{size}"], record[f"average_{size}"] = self._both(
                 state, batch, f"n = {size}"
             )
