@@ -191,4 +191,5 @@ def test_shipped_files_are_sound():
     for name, path in model_file.shipped().items():
         design, _, card = model_file.read(path)
         assert card["algorithm"] == design.config.algorithm == name
+        assert card["command"].startswith(f"hint-relic train {name} --variant ")
         assert path.stat().st_size < 3e6
