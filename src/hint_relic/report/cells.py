@@ -63,8 +63,13 @@ class Score:
 
 @dataclass(frozen=True)
 class Curve:
-    """A score over updates, as it was recorded: update -> percent for each seed."""
+    """A score over updates, as it was recorded: update -> percent for each seed.
 
+    kind: validation or test; size: 0 for the usual one, None where none is told.
+    """
+
+    kind: str
+    size: int | None = 0
     plain: dict[int, tuple[float, ...]] = field(default_factory=dict)
     average: dict[int, tuple[float, ...]] = field(default_factory=dict)
 
@@ -341,8 +346,10 @@ def _add_points(curves: dict[str, Curve], record: dict[str, Any]) -> None:
     for name, values in record.items():
         weights, _, size = name.partition("_")
         if weights in ("plain", "average"):
-            title = record["kind"] + (f", n = {size}" if size else "")
-            curve = curves.setdefault(title, Curve())
+            kind = record["kind"]
+            title = kind + (f", n = {size}" if size else "")
+            number = int(size or 0) if size.isdecimal() or not size else None
+            curve = curves.setdefault(title, Curve(kind, number))
             getattr(curve, weights)[record["step"]] = _percents(values, name)
 
 

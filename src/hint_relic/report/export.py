@@ -10,7 +10,7 @@ import re
 from ..paper import Published, published
 from .cells import WEIGHTS, Cell, Score, State
 from .compare import Verdict, mean_over, shortfalls, verdict
-from .final import FRESH, Line, in_mean, lines, plain_mean
+from .final import FRESH, Line, in_mean, lines, means
 from .gather import Findings
 from .layout import Panel, layout
 
@@ -174,10 +174,9 @@ def to_markdown(findings: Findings) -> str:
     rows = [heads, ("---",) * len(heads)]
     rows += [_markdown_row(line) for line in found]
     if taken := in_mean(found):
-        parts = ("score", "fresh", "baseline", "method", "column")
-        means = [plain_mean([getattr(line, part) for line in taken]) for part in parts]
+        ours, *others = means(taken, "score", "fresh", "baseline", "method", "column")
         label = f"**mean of {len(taken)}** (without DFS)"
-        rows.append((label, "", f"**{means[0]}**", *means[1:], "", ""))
+        rows.append((label, "", f"**{ours}**", *others, "", ""))
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 

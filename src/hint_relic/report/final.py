@@ -116,11 +116,10 @@ def _scored(cell: Cell) -> dict[tuple[int, str], float]:
     """Mean scores of the averaged weights that may choose, by size and by how they were drawn."""
     drawn = str(cell.config.get("validation_drawn", Drawn.TRAINING))
     found: dict[tuple[int, str], float] = {}
-    for title, curve in cell.curves.items():
-        kind, _, at = title.partition(", n = ")
-        if kind == "validation" and curve.average and (at.isdecimal() or not at):
+    for curve in cell.curves.values():
+        if curve.kind == "validation" and curve.size is not None and curve.average:
             best = [max(seed) for seed in zip(*curve.average.values())]
-            found[int(at or 0), drawn if at else Drawn.TRAINING] = statistics.fmean(best)
+            found[curve.size, drawn if curve.size else Drawn.TRAINING] = statistics.fmean(best)
     for part in cell.evaluations:
         size = part.drawn.get("size")
         may = part.weights == WEIGHTS and part.drawn.get("fresh") and not part.drawn.get("split")
@@ -156,8 +155,7 @@ CAPTION = (
 )
 
 
-def table(findings: Findings) -> Markup:
-    found = lines(findings)
+def table(findings: Findings, found: list[Line]) -> Markup:
     sources = list(dict.fromkeys(other.source for other in elsewhere().values()))
     rows = [_row(findings, line, sources) for line in found]
     notes = [f"[{number}] {source}" for number, source in enumerate(sources, 1)]
@@ -216,18 +214,17 @@ def _foot(found: list[Line]) -> Markup | None:
     taken = in_mean(found)
     if not taken:
         return None
-    cells = [
-        tag("td", f"{len(taken)} algorithms" if len(taken) > 1 else "1 algorithm"),
-        tag("td", plain_mean([line.score for line in taken])),
-        tag("td", plain_mean([line.fresh for line in taken])),
-        tag("td", plain_mean([line.method for line in taken])),
-        tag("td", plain_mean([line.column for line in taken])),
-        tag("td"),
-    ]
+    count = f"{len(taken)} algorithms" if len(taken) > 1 else "1 algorithm"
+    words = [count, *means(taken, "score", "fresh", "method", "column"), ""]
+    cells = [tag("td", word) for word in words]
     return tag("tr", tag("th", "Mean, without DFS", scope="row"), cells)
 
 
-def plain_mean(scores: list[Score | Published | None]) -> str:
-    """Their mean, if all are there."""
-    there = [score.mean for score in scores if score is not None]
-    return f"{statistics.fmean(there):.2f}" if len(there) == len(scores) else "–"
+def means(taken: list[Line], *parts: str) -> list[str]:
+    """The mean of each of these scores over the lines, if all have it."""
+    found = []
+    for part in parts:
+        scores = [getattr(line, part) for line in taken]
+        mean = None if None in scores else statistics.fmean(score.mean for score in scores)
+        found.append("–" if mean is None else f"{mean:.2f}")
+    return found

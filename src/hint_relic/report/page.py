@@ -61,13 +61,14 @@ def _section(key: str, title: str, *children) -> Markup:
 
 def _sections(findings: Findings) -> list[Markup]:
     drawn, hints = details.curves(findings), details.hints(findings)
+    preferred = final.lines(findings)
     return [
-        _section("headline", "Means", _means(findings)),
+        _section("headline", "Means", _means(findings, preferred)),
         _section(
             "tables",
             "Tables",
             _legend(),
-            final.table(findings),
+            final.table(findings, preferred),
             [tables.table(findings, panel) for panel in layout().tables],
             tables.beyond(findings),
         ),
@@ -188,15 +189,13 @@ def _select(key: str, label: str, options: dict[str, str]) -> Markup:
 # --- means -------------------------------------------------------------------------------------
 
 
-def _means(findings: Findings) -> list[Markup]:
+def _means(findings: Findings, preferred: list[final.Line]) -> list[Markup]:
     names = [row.algorithm for row in layout().rows]
     cards, without = [], []
-    if mean := final.overall(final.lines(findings)):
+    if mean := final.overall(preferred):
         which = tag("a", "which runs", href="#table-final")
-        preferred = tag("p", "averaged weights; ", which, class_="note")
-        cards.append(
-            tag("article", tag("h3", "Preferred runs"), _card(mean), preferred, class_="card")
-        )
+        note = tag("p", "averaged weights; ", which, class_="note")
+        cards.append(tag("article", tag("h3", "Preferred runs"), _card(mean), note, class_="card"))
     for variant, heading in layout().variants.items():
         means = {w: mean_over(findings.chosen, variant, names, w) for w in WEIGHTS}
         if any(means.values()):
