@@ -10,6 +10,7 @@ import pytest
 from hint_relic.errors import UserError
 from hint_relic.report.cells import State, one_for_each, planned, read
 from hint_relic.report.gather import gather
+from hint_relic.report.page import page
 
 
 def only(top):
@@ -102,6 +103,17 @@ def test_odd_lines_of_metrics_are_left_out_and_counted(tmp_path):
     cell = only(tmp_path)
     assert sorted(cell.curves["test"].plain) == [1000, 2000]
     assert any("4 lines" in note for note in cell.notes)
+
+
+@pytest.mark.parametrize("size", ["x", "9" * 5000])
+def test_a_size_that_is_none_is_only_a_name(tmp_path, size):
+    folder = made.cell(tmp_path, "bfs", "best", [0.9, 0.9, 0.9], steps=2000)
+    with open(folder / "metrics.jsonl", "a") as file:
+        file.write(
+            json.dumps({"step": 2000, "kind": "validation", f"average_{size}": [0.5]}) + "\n"
+        )
+    assert only(tmp_path).curves[f"validation, n = {size}"].size is None
+    assert page(gather(tmp_path), "a test")
 
 
 @pytest.mark.parametrize("name", ["config.json", "environment.json", "evaluation.json"])

@@ -30,6 +30,7 @@ SIGNS = ("result.json", "error.json", "config.json", "metrics.jsonl")  # any: a 
 DEPTH = 3  # levels of folders that are looked into
 LOSSES = b'"kind": "train"'  # most lines of the metrics; only scores are drawn
 LONGEST = 2000  # characters of an error that are shown
+LONGEST_SIZE = 10  # digits; Python refuses numbers of thousands
 
 
 class State(StrEnum):
@@ -348,7 +349,8 @@ def _add_points(curves: dict[str, Curve], record: dict[str, Any]) -> None:
         if weights in ("plain", "average"):
             kind = record["kind"]
             title = kind + (f", n = {size}" if size else "")
-            number = int(size or 0) if size.isdecimal() or not size else None
+            told = not size or (size.isdecimal() and len(size) < LONGEST_SIZE)
+            number = int(size or 0) if told else None
             curve = curves.setdefault(title, Curve(kind, number))
             getattr(curve, weights)[record["step"]] = _percents(values, name)
 
