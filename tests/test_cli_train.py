@@ -10,6 +10,7 @@ from hint_relic.cli import main
 from hint_relic.cli_train import Reporter, sparkline, train_defaults, train_words
 from hint_relic.config import Hints
 from hint_relic.errors import UserError
+from hint_relic.reasoner.model_file import shipped
 
 TINY = [
     "--steps", "4", "--seeds", "2", "--sizes", "4", "--report-every", "2", "--validate-every", "4",
@@ -71,6 +72,14 @@ def test_evaluate_draws_fresh_samples_like_a_split(run, capsys):
     assert (scores["samples"], scores["fresh"]) == (32, False)
 
 
+def test_evaluate_scores_a_reasoner_by_name_or_file(capsys):
+    for source in ("bfs", str(shipped()["bfs"])):
+        assert main(["evaluate", source, "--sizes", "8", "--samples", "4", "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert (found["run"], found["weights"]) == (source, "best_average")
+        assert found["scores"]["n = 8"]["score"]["seeds"] == [1.0]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -81,6 +90,8 @@ def test_evaluate_draws_fresh_samples_like_a_split(run, capsys):
         (["train", "segments_intersect", "--variant", "hint_relic"], "view"),
         (["train", "kmp_matcher", "--variant", "hint_relic"], "verified"),
         (["evaluate", "nowhere"], "not a run folder"),
+        (["evaluate", "lcs_length"], "no trained reasoner for lcs_length is shipped"),
+        (["evaluate", "bfs", "--weights", "best"], "only a run folder"),
         (["evaluate", "nowhere", "--sizes", "big"], "whole numbers"),
         (["evaluate", "nowhere", "--sizes", "4", "--split", "test"], "not both"),
         (["evaluate", "nowhere", "--split", "tset"], "did you mean 'test'"),

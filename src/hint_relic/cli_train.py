@@ -227,18 +227,18 @@ def result_table(result: dict[str, Any]) -> Any:
 
 @dataclass(frozen=True)
 class Evaluate:
-    """Score the networks of a run folder: outputs, hints, and where they leave the trajectory."""
+    """Score the networks of a run, or a reasoner: outputs, hints, and where they leave the path."""
 
-    run: Annotated[Path, tyro.conf.Positional, option("RUN")]
-    """the run folder"""
+    run: Annotated[str, tyro.conf.Positional, option("RUN|NAME|FILE")]
+    """the run folder; or a reasoner, by the name of its algorithm if it is shipped, or its file"""
     sizes: Annotated[str | None, option("N,N,...")] = None
     """sizes to draw fresh samples of, such as 16,32,64"""
     split: Annotated[str | None, option("SPLIT", "(default: test)")] = None
     """a split of the benchmark instead: val or test"""
     samples: Annotated[Whole, option("K", "(default: 32)")] = None
     """how many fresh samples of each size; with --split, as many fresh ones drawn like the split"""
-    weights: Annotated[str, option("KIND")] = "best"
-    """best (on validation) or best_average"""
+    weights: Annotated[str | None, option("KIND", "(default: best)")] = None
+    """of a run folder: best (on validation) or best_average"""
     json: Flag = False
     """print JSON instead of tables"""
 
@@ -246,14 +246,14 @@ class Evaluate:
 def evaluate(options: Evaluate) -> None:
     from .data.splits import SPLITS
     from .errors import choose
-    from .evaluate.run import fresh, load, summary
+    from .evaluate.run import fresh, summary
 
     if options.sizes is not None and options.split is not None:
         raise UserError("give --sizes or --split, not both")
     wanted: list[int | None] = [*_numbers(options.sizes)] or [None]
     if options.split is not None:
         choose("split", options.split, [k for k in SPLITS if k != "train"])
-    trained = load(options.run, options.weights)
+    trained, weights = _networks(options.run, options.weights)
     split = options.split or "test"
     found = {}
     with progress() as bar:
@@ -276,13 +276,27 @@ def evaluate(options: Evaluate) -> None:
                 **summary(trained_scores),
             }
     if options.json:
-        print_json({"run": str(options.run), "weights": options.weights, "scores": found})
+        print_json({"run": options.run, "weights": weights, "scores": found})
         return
     screen = console()
     for title, scores in found.items():
         screen.print(
             scores_table(f"{trained.config.algorithm}, {title}", scores, trained.task.spec)
         )
+
+
+def _networks(source: str, weights: str | None) -> tuple[Any, str]:
+    """The networks of a run folder, or the one of a reasoner; and which weights they have."""
+    from .algorithms import ALGORITHMS
+    from .evaluate.run import load
+    from .reasoner import Reasoner
+
+    folder = Path(source)
+    if folder.is_dir() or not (folder.is_file() or source in ALGORITHMS):
+        kind = weights or "best"
+        return load(folder, kind), kind
+    reasoner = Reasoner.load(source, weights=weights)
+    return reasoner.stack(), str(reasoner.card.get("weights"))
 
 
 def _advance(bar: Any, task: Any, share: float) -> None:

@@ -71,6 +71,7 @@ def test_predictions_are_those_that_evaluation_scores(name, model, tmp_path):
                 np.testing.assert_array_equal(answer.trajectory[key][1:], want, err_msg=key)
         alone = jax.tree.map(lambda x, i=i: x[i : i + 1], batch)
         (scores,) = evaluate(networks, spec, alone, hints=True)
+        assert evaluate(networks, spec, alone)[0].outputs == scores.outputs
         found = answer.check()
         assert found.score == pytest.approx(scores.score, abs=1e-6)
         for key, values in found.hints.items():

@@ -156,7 +156,7 @@ class Network(eqx.Module):
 
         All arrays of `problems`, of `noise`, and of what `observe` sees, have a leading axis over
         them. To be differentiated, call it with many problems rather than under `vmap`.
-        room: the most steps that any of them can take.
+        room: the most steps that any of them can take, if anything is observed or differentiated.
         """
         executor = Executor(self, training)
         given, start = jax.vmap(executor.begin)(problems)

@@ -38,8 +38,9 @@ def loop(
 ) -> tuple[Any, Any]:
     """(the last state, what each step observed, stacked; zeros where there was no step).
 
-    first: the step that `start` stands before; end: the one to stop before; room: how many steps
-    there can be at most.
+    first: the step that `start` stands before; end: the one to stop before; room: for how many
+    steps to keep what they observe, and what their derivatives need. Where there is neither, more
+    steps can be taken than there is room for.
     """
     # All that `step` reads from its surroundings becomes an argument, to be differentiated.
     program, shapes = jax.make_jaxpr(step, return_shape=True)(start, jnp.zeros((), jnp.int32))

@@ -15,10 +15,12 @@ from ..data.shape import single_precision, trim, with_nodes
 from ..data.splits import alone, first_trace
 from ..data.user_input import arguments
 from ..errors import UserError, choose
+from ..evaluate.run import Trained
 from ..memory import needs_room
 from ..model.network import Network
 from ..model.process import Processor
 from ..spec import Field, Kind, Stage, of_stage
+from ..train.loop import Task
 from ..train.programs import keep_compiled_programs
 from ..types import Problem, Trace
 from . import model_file, readings
@@ -108,6 +110,11 @@ class Reasoner:
     @property
     def algorithm(self) -> Algorithm:
         return self.design.protocol.algorithm
+
+    def stack(self) -> Trained:
+        """The network as `evaluate` takes those of a run, in a stack of one."""
+        config = self.design.config
+        return Trained(config, Task.of(config), jax.tree.map(lambda x: x[None], self.network))
 
     def __call__(self, value: Any = None, /, **fields: Any) -> Answer:
         """Answer one input: an array, a graph, whatever the algorithm takes.
