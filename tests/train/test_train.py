@@ -13,11 +13,12 @@ import pytest
 from hint_relic.config import Drawn, TrainConfig, from_dict, to_dict
 from hint_relic.data import sample
 from hint_relic.errors import UserError
+from hint_relic.evaluate.evaluate import _count
 from hint_relic.grid.plan import has_views
 from hint_relic.paper import scores
 from hint_relic.train import checkpoint
 from hint_relic.train.folder import RunFolder
-from hint_relic.train.loop import Task, initial, train
+from hint_relic.train.loop import Task, _Run, initial, train
 from hint_relic.train.update import Meter, update
 from hint_relic.variants import VARIANTS, preset
 from tiny import TINY
@@ -55,6 +56,24 @@ def test_metrics_are_complete(finished):
     assert [r["step"] for r in records if r["kind"] == "train"] == [2, 4, 6]
     assert [r["step"] for r in records if r["kind"] == "validation"] == [3, 6]
     assert all(np.isfinite(r["loss"]).all() for r in records if r["kind"] == "train")
+
+
+def test_what_scores_is_compiled_beside_the_updates(tmp_path, monkeypatch):
+    """Where a GPU trains. Scoring compiles nothing more then, and nothing else is different."""
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    config, compiled = replace(TINY, validation_sizes=(5, 6)), []
+
+    def report(record):
+        if "scoring" in record:
+            compiled.append(_count._cache_size())
+
+    _count.clear_cache()
+    ahead = train(config, tmp_path / "ahead", report=report)
+    assert {*compiled} == {4}  # training's size, two further ones and the test's
+    monkeypatch.setattr(_Run, "_prepare_scoring", lambda run: None)
+    plain = train(config, tmp_path / "plain")
+    assert ahead["parameters_sha256"] == plain["parameters_sha256"]
+    assert ahead["test"] == plain["test"]
 
 
 class StopRunError(Exception):

@@ -81,6 +81,26 @@ def chunks(batch: Batch, size: int) -> list[Batch]:
     ]
 
 
+def _pieces(batch: Batch, hints: bool) -> list[Batch]:
+    """As many samples at a time as the device has room for."""
+    if not hints:  # a network sees the first step only: no others are sent to the device
+        batch = batch._replace(hints={k: v[:, :1] for k, v in batch.hints.items()})
+    nodes = batch.inputs["pos"].shape[1]
+    pairs = PAIRS.get(jax.default_backend(), MOST_PAIRS)
+    return chunks(batch, min(max(1, pairs // nodes**2), len(batch.lengths)))
+
+
+def _count_piece(networks: Network, piece: Batch, hints: bool):
+    samples, nodes = piece.inputs["pos"].shape[:2]
+    with needs_room(f"scoring {samples} samples of {nodes} nodes at a time", "the size"):
+        return jax.device_get(_count(networks, piece, hints, nodes <= SIDE_BY_SIDE))
+
+
+def prepare(networks: Network, batch: Batch) -> None:
+    """Compile what it takes to score such networks on such a batch; nothing is scored."""
+    _count_piece(networks, jax.tree.map(np.zeros_like, _pieces(batch, hints=False)[0]), False)
+
+
 def evaluate(
     networks: Network,
     spec: Spec,
@@ -93,17 +113,11 @@ def evaluate(
 
     progress: called with the share that is done, from 0 on.
     """
-    nodes = batch.inputs["pos"].shape[1]
-    pairs = PAIRS.get(jax.default_backend(), MOST_PAIRS)
-    size = min(max(1, pairs // nodes**2), len(batch.lengths))
-    if not hints:  # a network sees the first step only: no others are sent to the device
-        batch = batch._replace(hints={k: v[:, :1] for k, v in batch.hints.items()})
     found = []
-    with needs_room(f"scoring {size} samples of {nodes} nodes at a time", "the size"):
-        pieces = chunks(batch, size)
-        for i, piece in enumerate(pieces):
-            progress(i / len(pieces))
-            found.append(jax.device_get(_count(networks, piece, hints, nodes <= SIDE_BY_SIDE)))
+    pieces = _pieces(batch, hints)
+    for i, piece in enumerate(pieces):
+        progress(i / len(pieces))
+        found.append(_count_piece(networks, piece, hints))
     outputs, steps = jax.tree.map(lambda *xs: np.sum(xs, axis=0), *found)
     seeds = len(next(iter(outputs.values())).a)
     return [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,7 @@ from ..data import Protocol, Stream
 from ..data.shape import single_precision, trim
 from ..data.splits import SPLITS, check_request, sample, split
 from ..errors import UserError
-from ..evaluate.evaluate import Scores, evaluate, over_seeds
+from ..evaluate.evaluate import Scores, evaluate, over_seeds, prepare
 from ..memory import needs_room
 from ..model.flat import Layout
 from ..model.network import Network
@@ -189,6 +190,7 @@ class _Run:
         with stream_for(config, task) as stream:
             self.meter = empty_meter(objective, self.layout, self.keep.state, stream.batch(0))
         self.validation = task.validation(config)
+        self.scoring: list[Future[None]] = []  # programs that are being compiled
         self.terminate = Terminate()
 
     @property
@@ -236,7 +238,7 @@ class _Run:
         compile_start = time.monotonic()
         if first < config.steps:
             cycle = [stream.batch(k) for k in range(len(stream.sizes))]
-            self.programs.prepare(state, self.meter, cycle)
+            self.programs.prepare(state, self.meter, cycle, self._prepare_scoring)
         self.compile_s = time.monotonic() - compile_start
         self.loop_start = time.monotonic()
         self._score(events, first, state)
@@ -257,6 +259,22 @@ class _Run:
                 if to_score:
                     with terminate.at_once():
                         self._score(events, step, state)
+
+    def _prepare_scoring(self) -> None:
+        """Compile what scores, on a device beside which the processors have nothing to do."""
+        if jax.default_backend() == "cpu":
+            return
+        networks = jax.vmap(self.layout.unflatten)(self.keep.state.weights)
+        further = [partial(self._fresh, size) for size in self.config.reported_sizes]
+        draws: list[Callable[[], Batch]] = [lambda: self.validation, *further, self.task.official]
+        pool = ThreadPoolExecutor(len(draws))
+        self.scoring = [pool.submit(lambda d: prepare(networks, d()), draw) for draw in draws]
+        pool.shutdown(wait=False)
+
+    def _fresh(self, size: int) -> Batch:
+        """What validation scores at a further size."""
+        samples = max(32, len(self.validation.lengths) // 4)
+        return self.task.fresh(size, samples, VALIDATION_SEED + size, self.config.validation_drawn)
 
     def _to_score(self, step: int) -> bool:
         config = self.config
@@ -318,6 +336,8 @@ class _Run:
 
     def _evaluate(self, batch: Batch, what: str, kinds: dict[str, Any]) -> dict[str, list[Scores]]:
         """The scores of several kinds of weights, for each seed; equal ones are scored once."""
+        for program in self.scoring:
+            program.result()
         keys = {kind: np.asarray(weights).tobytes() for kind, weights in kinds.items()}
         found: dict[bytes, list[Scores]] = {}
         for kind, weights in kinds.items():
@@ -344,11 +364,8 @@ class _Run:
         record: dict[str, Any] = {"step": step, "kind": "validation"}
         record |= {"plain": plain, "average": average}
         for size in self.config.reported_sizes:
-            samples = max(32, len(self.validation.lengths) // 4)
-            seed, drawn = VALIDATION_SEED + size, self.config.validation_drawn
-            batch = self.task.fresh(size, samples, seed, drawn)
             record[f"plain_{size}"], record[f"average_{size}"] = self._both(
-                state, batch, f"n = {size}"
+                state, self._fresh(size), f"n = {size}"
             )
             if size == self.config.choose_at:
                 plain, average = record[f"plain_{size}"], record[f"average_{size}"]

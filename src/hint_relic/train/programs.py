@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -64,16 +64,24 @@ class Programs:
     def _key(batch: Batch) -> tuple[tuple[int, ...], ...]:
         return tuple(x.shape for x in jax.tree.leaves(batch))
 
-    def _compile(self, state: State, meter: Meter, batch: Batch) -> tuple[Any, Any]:
-        lowered = self._jit.lower(_shape(state), _shape(meter), _shape(batch))
-        return self._key(batch), lowered.compile()
-
-    def prepare(self, state: State, meter: Meter, batches: Iterable[Batch]) -> None:
-        """Compile for all these shapes, in parallel."""
+    def prepare(
+        self,
+        state: State,
+        meter: Meter,
+        batches: Iterable[Batch],
+        meanwhile: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Compile for all these shapes, in parallel. meanwhile: called when all have begun."""
         fresh = {self._key(b): b for b in batches if self._key(b) not in self._ready}
         with ThreadPoolExecutor(max_workers=max(1, len(fresh))) as pool:
-            compiled = pool.map(partial(self._compile, state, meter), fresh.values())
-            self._ready.update(compiled)
+            compiled = {
+                key: pool.submit(
+                    self._jit.lower(_shape(state), _shape(meter), _shape(batch)).compile
+                )
+                for key, batch in fresh.items()
+            }
+            meanwhile()
+            self._ready.update({key: program.result() for key, program in compiled.items()})
 
     def __call__(self, state: State, meter: Meter, batch: Batch) -> tuple[State, Meter]:
         if self._key(batch) not in self._ready:  # a sample longer than any of the survey
