@@ -98,6 +98,15 @@ def test_fresh_samples_count_if_they_are_many_and_drawn_like_the_test(tmp_path):
     assert "90.00 ± 5.77" in to_markdown(gather(tmp_path))
 
 
+def test_a_fresh_score_of_one_network_says_so_and_is_in_no_mean(tmp_path):
+    folder = made.cell(tmp_path, "bfs", "hint_relic", [0.9, 0.9, 0.9])
+    evaluated(folder, "evaluation", [0.8], size=64, fresh=True, samples=512, split="test")
+    table = to_markdown(gather(tmp_path))
+    assert "| 90.00 ± 0.00 | 80.00 (1 of 3 seeds) |" in table
+    assert "| **90.00** | – |" in table
+    assert "1 of 3 seeds" in page(gather(tmp_path), "a test")
+
+
 def test_a_name_from_a_file_stays_in_its_column(tmp_path):
     made.cell(tmp_path, "dfs", "a|b`\nc", [0.9, 0.9, 0.9], folder="run")
     assert "| DFS | `a?b??c`, 10,000 | 90.00" in to_markdown(gather(tmp_path))

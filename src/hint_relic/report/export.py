@@ -186,7 +186,7 @@ def _markdown_row(line: Line) -> tuple[str, ...]:
         line.row.title,
         f"`{_word(cell.variant)}`, {cell.updates or 0:,}" if cell else "none",
         _plain(line.score),
-        _plain(line.fresh),
+        _plain(line.fresh) + (f" ({line.fresh_of})" if line.fresh_of else ""),
         _plain(line.baseline),
         _plain(line.method),
         f"{line.column.mean:.2f} (`{line.variant}`)",

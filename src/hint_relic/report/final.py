@@ -50,6 +50,13 @@ class Line:
         return self.cell.scores[WEIGHTS] if self.cell else None
 
     @property
+    def fresh_of(self) -> str:
+        """Of how many networks the fresh score is, where it is not of all."""
+        if not (self.score and self.fresh) or len(self.fresh.seeds) >= len(self.score.seeds):
+            return ""
+        return f"{len(self.fresh.seeds)} of {len(self.score.seeds)} seeds"
+
+    @property
     def verdict(self) -> Verdict | None:
         """Against the paper's Hint-ReLIC; where it has none, against its best column."""
         if self.score is None:
@@ -189,7 +196,7 @@ def _row(findings: Findings, line: Line, sources: list[str]) -> Markup:
         tag("th", line.row.title, scope="row"),
         run,
         ours,
-        _amount(line.fresh) if line.fresh else tag("td", gap),
+        _amount(line.fresh, line.fresh_of) if line.fresh else tag("td", gap),
         _amount(line.method) if line.method else tag("td", tag("span", "not run", class_="gap")),
         _number(column.mean, amount(*column), of),
         _number(
@@ -201,8 +208,9 @@ def _row(findings: Findings, line: Line, sources: list[str]) -> Markup:
     )
 
 
-def _amount(score: Score | Published) -> Markup:
-    return _number(score.mean, amount(score.mean, score.stderr))
+def _amount(score: Score | Published, of: str = "") -> Markup:
+    note = [tag("span", of, class_="paper")] if of else []
+    return _number(score.mean, amount(score.mean, score.stderr), *note)
 
 
 def _number(value: float, *children: Markup | str) -> Markup:
@@ -221,10 +229,11 @@ def _foot(found: list[Line]) -> Markup | None:
 
 
 def means(taken: list[Line], *parts: str) -> list[str]:
-    """The mean of each of these scores over the lines, if all have it."""
+    """The mean of each of these scores over the lines, if all have it, and of all networks."""
     found = []
     for part in parts:
-        scores = [getattr(line, part) for line in taken]
-        mean = None if None in scores else statistics.fmean(score.mean for score in scores)
-        found.append("–" if mean is None else f"{mean:.2f}")
+        partly = [line for line in taken if part == "fresh" and line.fresh_of]
+        known = [score for line in taken if (score := getattr(line, part)) is not None]
+        whole = not partly and len(known) == len(taken)
+        found.append(f"{statistics.fmean(s.mean for s in known):.2f}" if whole else "–")
     return found
