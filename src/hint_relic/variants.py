@@ -59,7 +59,7 @@ VARIANTS = {
         OptimiserConfig(decay=True),
         choose_at=32,
         instead={
-            "dfs": {"objective": ObjectiveConfig()},  # the paper has no views for it
+            "dfs": {"objective": ObjectiveConfig(), "choose_at": 48},  # it has no views
             "strongly_connected_components": {"sizes": tuple(range(10, 17)), "choose_at": 48},
             "topological_sort": {"view": ViewConfig(ViewSource.VERIFIED)},
             "floyd_warshall": {
