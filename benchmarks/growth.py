@@ -23,7 +23,7 @@ import jax
 from hint_relic.bench import measure, timed
 from hint_relic.config import TrainConfig
 from hint_relic.evaluate.evaluate import evaluate
-from hint_relic.train.loop import Task, initial
+from hint_relic.train.task import Task, initial
 
 RESULTS = Path(__file__).parent / "results" / "growth.json"
 SCORED = 8

@@ -99,8 +99,8 @@ def staged_update(config: Any) -> float:
     import jax
     import jax.numpy as jnp
 
-    from hint_relic.train.loop import Task, empty_meter, initial, stream_for
     from hint_relic.train.programs import Programs
+    from hint_relic.train.task import Task, empty_meter, initial, stream_for
 
     task = Task.of(config)
     layout, state = initial(config, task)

@@ -20,8 +20,8 @@ import jax.numpy as jnp
 from .config import TrainConfig
 from .data import Stream
 from .model.network import Executor, to_problems
-from .train.loop import Task, empty_meter, initial
 from .train.programs import Programs
+from .train.task import Task, empty_meter, initial
 
 PASSES = 4  # forward, forward again in the backward pass, and twice as much as forward for it
 LARGE = {"cpu": 1024}  # rows of the matrices that tell a device's rate; others: 8192

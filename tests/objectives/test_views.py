@@ -10,7 +10,7 @@ import numpy as np
 
 from hint_relic.config import ViewConfig
 from hint_relic.objectives.objective import view_objective
-from hint_relic.train.loop import Task, initial, stream_for
+from hint_relic.train.task import Task, initial, stream_for
 from hint_relic.variants import preset
 from tiny import QUICKLY
 

@@ -17,7 +17,7 @@ from hint_relic.evaluate.run import load
 from hint_relic.reasoner import Reasoner, model_file
 from hint_relic.reasoner.pack import pack
 from hint_relic.reasoner.runs import read_run
-from hint_relic.train.loop import VALIDATION_SEED, Task
+from hint_relic.train.task import VALIDATION_SEED, Task
 
 from .tiny import TINY, untrained
 

@@ -18,7 +18,7 @@ from hint_relic.reasoner import Reasoner
 from hint_relic.reasoner.answer import Check, Difference
 from hint_relic.reasoner.predict import CHUNK, check_memory, room_for
 from hint_relic.spec import Stage, of_stage
-from hint_relic.train.loop import Task
+from hint_relic.train.task import Task
 
 from .tiny import TINY, untrained
 

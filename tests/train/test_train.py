@@ -18,7 +18,8 @@ from hint_relic.grid.plan import has_views
 from hint_relic.paper import scores
 from hint_relic.train import checkpoint
 from hint_relic.train.folder import RunFolder
-from hint_relic.train.loop import Task, _Run, initial, train
+from hint_relic.train.loop import _Run, train
+from hint_relic.train.task import Task, initial
 from hint_relic.train.update import Meter, update
 from hint_relic.variants import VARIANTS, preset
 from tiny import TINY

@@ -18,7 +18,7 @@ from ..files import read_json
 from ..model.flat import Layout
 from ..model.network import Network
 from ..train import checkpoint
-from ..train.loop import Task, initial
+from ..train.task import Task, initial
 from ..types import Batch
 from .evaluate import Scores, evaluate, over_seeds
 

@@ -20,7 +20,7 @@ import numpy as np
 from ..errors import UserError
 from ..evaluate.run import Trained as Stack
 from ..evaluate.run import fresh
-from ..train.loop import VALIDATION_SEED, Task
+from ..train.task import VALIDATION_SEED, Task
 from . import model_file
 from .runs import Trained, read_run
 

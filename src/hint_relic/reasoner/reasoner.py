@@ -20,8 +20,8 @@ from ..memory import needs_room
 from ..model.network import Network
 from ..model.process import Processor
 from ..spec import Field, Kind, Stage, of_stage
-from ..train.loop import Task
 from ..train.programs import keep_compiled_programs
+from ..train.task import Task
 from ..types import Problem, Trace
 from . import model_file, readings
 from .answer import Answer

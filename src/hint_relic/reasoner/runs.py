@@ -17,7 +17,7 @@ from ..model.network import Network
 from ..model.process import Processor
 from ..train import checkpoint
 from ..train.folder import MAX_METRICS
-from ..train.loop import Task
+from ..train.task import Task
 from .model_file import Design
 
 KINDS = ("best_average", "best", "last", "last_average")

@@ -1,0 +1,112 @@
+"""What a run needs to know of its algorithm: networks, batches and the samples that score them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..algorithms import Augmentation
+from ..config import Drawn, ObjectiveConfig, Padding, TrainConfig, ViewSource
+from ..data import Protocol, Stream
+from ..data.shape import single_precision, trim
+from ..data.splits import SPLITS, sample, split
+from ..model.flat import Layout
+from ..model.network import Network
+from ..model.process import Processor
+from ..model.reversal import with_reversal
+from ..objectives.objective import Objective, objective_for
+from ..spec import Field
+from ..types import Batch
+from .update import Meter, State, initial_state
+
+VALIDATION_SEED = 2**31 + 1
+MOST_VALIDATION_SAMPLES = 1024
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a run needs to know of its algorithm.
+
+    contrasted: the hints that the objective compares between input and view.
+    short_views: whether all views of a batch may agree with their inputs for few steps only.
+    """
+
+    protocol: Protocol
+    spec: dict[str, Field]
+    contrasted: tuple[str, ...] = ()
+    short_views: bool = False
+
+    @classmethod
+    def of(cls, config: TrainConfig) -> Task:
+        protocol = Protocol.training(config.algorithm, keep_static_hints=config.keep_static_hints)
+        spec = with_reversal(protocol.spec) if config.model.reversal else dict(protocol.spec)
+        contrasted = protocol.contrasted if config.objective.contrastive else ()
+        paper = config.view.source is ViewSource.PAPER
+        short = not paper or protocol.algorithm.view is Augmentation.ENTERED_NODE
+        return cls(protocol, spec, contrasted, short)
+
+    def objective(self, config: ObjectiveConfig) -> Objective:
+        return objective_for(config, self.contrasted, short_views=self.short_views)
+
+    def fresh(self, size: int, samples: int, seed: int, drawn: Drawn = Drawn.TRAINING) -> Batch:
+        """Fresh samples of some size: from the training distribution, or from the benchmark's."""
+        if drawn is Drawn.BENCHMARK:
+            return self._rewritten(sample(self.protocol.name, size, samples, seed))
+        return trim(self.protocol.draw(size, samples, seeds=[seed]))
+
+    def _rewritten(self, drawn: Batch) -> Batch:
+        return single_precision(self.protocol.rewrite(drawn))
+
+    def official(self, which: str = "test", *, fresh: int | None = None) -> Batch:
+        """A split of the benchmark, rewritten as for training, with its own positions.
+
+        fresh: that many other samples instead, drawn as those of the split are.
+        """
+        return self._rewritten(split(self.protocol.name, which, fresh=fresh))
+
+    def validation(self, config: TrainConfig) -> Batch:
+        multiplier = self.protocol.algorithm.test_multiplier
+        usual = min(2 * SPLITS["val"].samples * multiplier, MOST_VALIDATION_SAMPLES)
+        size = max(self.protocol.sizes(config.sizes))
+        return self.fresh(size, config.validation_samples or usual, VALIDATION_SEED)
+
+
+def initial(config: TrainConfig, task: Task, processor: Any = Processor) -> tuple[Layout, State]:
+    """Fresh networks, one for each seed: the layout of their weights, and the stacked states."""
+    networks = [
+        Network.init(seed, task.spec, config.model, processor, task.contrasted)
+        for seed in config.seed_list
+    ]
+    layout = Layout(networks[0])
+    weights = jnp.asarray(np.stack([layout.flatten(network) for network in networks]))
+    seeds = jnp.asarray(config.seed_list, jnp.int32)
+    return layout, jax.vmap(partial(initial_state, config=config.optimiser))(seeds, weights)
+
+
+def stream_for(config: TrainConfig, task: Task, start: int = 0) -> Stream:
+    """The training batches of a run, from update `start` on."""
+    return Stream(
+        task.protocol,
+        sizes=config.sizes,
+        batch_size=config.batch_size,
+        seeds=config.seed_list,
+        start=start,
+        view=config.view if config.objective.needs_views else None,
+        one_shape=config.padding is Padding.LARGEST
+        or (config.padding is Padding.AUTO and jax.default_backend() != "cpu"),
+    )
+
+
+def empty_meter(objective: Objective, layout: Layout, state: State, item: Any) -> Meter:
+    """Zeros of the shape of what an update on such an item of a stream reports."""
+    one = jax.tree.map(lambda x: x[0], item)
+
+    def parts_of(weights: Any) -> Any:
+        return objective(layout.unflatten(weights), one, jax.random.key(0))[1]
+
+    return Meter.empty(jax.eval_shape(parts_of, state.weights[0]), len(state.weights))
