@@ -78,6 +78,8 @@ def test_evaluate_scores_a_reasoner_by_name_or_file(capsys):
         found = json.loads(capsys.readouterr().out)
         assert (found["run"], found["weights"]) == (source, "best_average")
         assert found["scores"]["n = 8"]["score"]["seeds"] == [1.0]
+    assert main(["evaluate", "bfs", "--sizes", "8", "--samples", "4"]) == 0
+    assert "trained without a loss on its hints" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -89,7 +91,8 @@ def test_evaluate_scores_a_reasoner_by_name_or_file(capsys):
         (["train", "bfs", "--config", "nowhere.toml"], "can't read nowhere.toml"),
         (["train", "segments_intersect", "--variant", "hint_relic"], "view"),
         (["train", "kmp_matcher", "--variant", "hint_relic"], "verified"),
-        (["evaluate", "nowhere"], "not a run folder"),
+        (["evaluate", "no/where"], "not a run folder"),
+        (["evaluate", "bsf"], "unknown run folder or reasoner 'bsf'; did you mean 'bfs'"),
         (["evaluate", "lcs_length"], "no trained reasoner for lcs_length is shipped"),
         (["evaluate", "bfs", "--weights", "best"], "only a run folder"),
         (["evaluate", "nowhere", "--sizes", "big"], "whole numbers"),

@@ -283,15 +283,20 @@ def evaluate(options: Evaluate) -> None:
         screen.print(
             scores_table(f"{trained.config.algorithm}, {title}", scores, trained.task.spec)
         )
+    if note := trained.config.objective.about_hints:
+        print(f"note: {note}")
 
 
 def _networks(source: str, weights: str | None) -> tuple[Any, str]:
     """The networks of a run folder, or the one of a reasoner; and which weights they have."""
     from .algorithms import ALGORITHMS
+    from .errors import choose
     from .evaluate.run import load
     from .reasoner import Reasoner
 
     folder = Path(source)
+    if folder.name == source and not folder.exists():
+        choose("run folder or reasoner", source, ALGORITHMS)
     if folder.is_dir() or not (folder.is_file() or source in ALGORITHMS):
         kind = weights or "best"
         return load(folder, kind), kind

@@ -104,6 +104,16 @@ class ObjectiveConfig:
         return bool(self.hints or self.view_hints)
 
     @property
+    def about_hints(self) -> str:
+        """What is to be said of the hints that a network predicts; mostly nothing."""
+        if self.supervises_hints:
+            return ""
+        return (
+            "this network was trained without a loss on its hints, as Hint-ReLIC is: the steps it "
+            "shows are its own and need not be the algorithm's, only its outputs"
+        )
+
+    @property
     def needs_views(self) -> bool:
         return bool(self.view_hints or self.contrastive or self.kl)
 

@@ -135,15 +135,6 @@ class Reasoner:
         labels = list(range(trace.nodes))
         return self._answer([self._prepared(trace, trace, labels, None, "")], _silent)[0]
 
-    @property
-    def _about_hints(self) -> str:
-        if self.design.config.objective.supervises_hints:
-            return ""
-        return (
-            "this network was trained without a loss on its hints, as Hint-ReLIC is: the steps it "
-            "shows are its own and need not be the algorithm's, only its outputs"
-        )
-
     def batch(self, values: Iterable[Any], report: Report | None = None) -> list[Answer]:
         """Answers to several inputs, of any sizes, in their order."""
         prepared = []
@@ -219,6 +210,7 @@ class Reasoner:
                 first = int(outputs.pop(f"{name}_mask"))
                 outputs[name] = np.where(np.arange(nodes) == first, first, outputs[name])
         labels = given.letters if given.letters is not None else given.labels
+        about_hints = self.design.config.objective.about_hints
         reading = readings.read(given.own.spec, readings.Given(given.own.inputs, labels), outputs)
         return Answer(
             algorithm=self.algorithm.name,
@@ -231,7 +223,7 @@ class Reasoner:
                 for k, v in confidence.items()
             },
             output_confidence=sure,
-            notes=[note for note in (given.note, self._about_hints) if note],
+            notes=[note for note in (given.note, about_hints) if note],
             truth=given.truth,
             labels=given.labels,
         )
