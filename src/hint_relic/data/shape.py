@@ -37,6 +37,11 @@ def trim(batch: Batch) -> Batch:
     return batch._replace(hints={k: v[:, :steps] for k, v in batch.hints.items()})
 
 
+def first_step(batch: Batch) -> Batch:
+    """Leave of the hints what a network sees, which is those of step 0."""
+    return batch._replace(hints={k: v[:, :1] for k, v in batch.hints.items()})
+
+
 def with_steps(batch: Batch, room: int) -> Batch:
     """Cut or pad the step axis to `room`, or to as many more eighths of it as are needed."""
     most = int(batch.lengths.max())

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..data.shape import first_step
 from ..memory import needs_room
 from ..model.network import Network
 from ..spec import Spec
@@ -83,8 +84,8 @@ def chunks(batch: Batch, size: int) -> list[Batch]:
 
 def _pieces(batch: Batch, hints: bool) -> list[Batch]:
     """As many samples at a time as the device has room for."""
-    if not hints:  # a network sees the first step only: no others are sent to the device
-        batch = batch._replace(hints={k: v[:, :1] for k, v in batch.hints.items()})
+    if not hints:  # what nobody looks at is not sent to the device
+        batch = first_step(batch)
     nodes = batch.inputs["pos"].shape[1]
     pairs = PAIRS.get(jax.default_backend(), MOST_PAIRS)
     return chunks(batch, min(max(1, pairs // nodes**2), len(batch.lengths)))

@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from ..algorithms import ALGORITHMS, Algorithm, execute
-from ..data.shape import single_precision, trim, with_nodes
+from ..data.shape import first_step, single_precision, trim, with_nodes
 from ..data.splits import alone, first_trace
 from ..data.user_input import arguments
 from ..errors import UserError, choose
@@ -164,8 +164,7 @@ class Reasoner:
         self, own: Trace, truth: Trace, labels: list[Any], letters: list[Any] | None, note: str
     ) -> Prepared:
         protocol = self.design.protocol
-        given = single_precision(protocol.rewrite(alone(truth)))
-        given = given._replace(hints={k: v[:, :1] for k, v in given.hints.items()})
+        given = first_step(single_precision(protocol.rewrite(alone(truth))))
         padded = with_nodes(given, protocol.spec, room_for(truth.nodes))
         return Prepared(
             own=own,

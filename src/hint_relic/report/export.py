@@ -174,7 +174,7 @@ def to_markdown(findings: Findings) -> str:
     rows = [heads, ("---",) * len(heads)]
     rows += [_markdown_row(line) for line in found]
     if taken := in_mean(found):
-        ours, *others = means(taken, "score", "fresh", "baseline", "method", "column")
+        ours, *others = means(taken, "score", "fresh_of_all", "baseline", "method", "column")
         label = f"**mean of {len(taken)}** (without DFS)"
         rows.append((label, "", f"**{ours}**", *others, "", ""))
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)

@@ -57,6 +57,11 @@ class Line:
         return f"{len(self.fresh.seeds)} of {len(self.score.seeds)} seeds"
 
     @property
+    def fresh_of_all(self) -> Score | None:
+        """The fresh score if it is of all networks, as in a mean it must be."""
+        return None if self.fresh_of else self.fresh
+
+    @property
     def verdict(self) -> Verdict | None:
         """Against the paper's Hint-ReLIC; where it has none, against its best column."""
         if self.score is None:
@@ -223,17 +228,16 @@ def _foot(found: list[Line]) -> Markup | None:
     if not taken:
         return None
     count = f"{len(taken)} algorithms" if len(taken) > 1 else "1 algorithm"
-    words = [count, *means(taken, "score", "fresh", "method", "column"), ""]
+    words = [count, *means(taken, "score", "fresh_of_all", "method", "column"), ""]
     cells = [tag("td", word) for word in words]
     return tag("tr", tag("th", "Mean, without DFS", scope="row"), cells)
 
 
 def means(taken: list[Line], *parts: str) -> list[str]:
-    """The mean of each of these scores over the lines, if all have it, and of all networks."""
+    """The mean of each of these scores over the lines, if all have it."""
     found = []
     for part in parts:
-        partly = [line for line in taken if part == "fresh" and line.fresh_of]
-        known = [score for line in taken if (score := getattr(line, part)) is not None]
-        whole = not partly and len(known) == len(taken)
-        found.append(f"{statistics.fmean(s.mean for s in known):.2f}" if whole else "–")
+        scores = [getattr(line, part) for line in taken]
+        mean = None if None in scores else statistics.fmean(score.mean for score in scores)
+        found.append("–" if mean is None else f"{mean:.2f}")
     return found
