@@ -133,7 +133,19 @@ class ViewPositions(StrEnum):
     KEPT = "kept"  # old nodes keep theirs; new ones lie beyond
 
 
-VIEW_CHOICES = {"source": ViewSource, "nodes": ViewNodes, "positions": ViewPositions}
+class ViewWalk(StrEnum):
+    """What the paper's "first" depth-first search is, where an input has several."""
+
+    ROOT = "root"  # the walk from the first root
+    SEARCH = "search"  # the walks from all roots; strongly connected components have a second
+
+
+VIEW_CHOICES = {
+    "source": ViewSource,
+    "nodes": ViewNodes,
+    "positions": ViewPositions,
+    "walk": ViewWalk,
+}
 
 
 @dataclass(frozen=True)
@@ -143,11 +155,16 @@ class ViewConfig:
     source: ViewSource = ViewSource.PAPER
     nodes: ViewNodes = ViewNodes.LARGEST
     positions: ViewPositions = ViewPositions.FRESH
+    walk: ViewWalk = ViewWalk.ROOT
 
     def __post_init__(self) -> None:
         for name, kind in VIEW_CHOICES.items():
             value = kind(choose(f"view.{name}", getattr(self, name), kind))
             object.__setattr__(self, name, value)  # a plain string will do, too
+
+    @property
+    def random_nodes(self) -> bool:
+        return self.nodes is ViewNodes.RANDOM
 
 
 @dataclass(frozen=True)

@@ -57,20 +57,24 @@ def test_adjacency_is_that_of_the_weights_with_self_loops(name):
                 assert np.array_equal(adj[:n, :n], (A[:n, :n] != 0) | np.eye(n, dtype=bool))
 
 
-def first_walk(batch, k) -> list[tuple[int, int]]:
+def first_walk(batch, k, walk="root") -> list[tuple[int, int]]:
     """The steps of the first depth-first walk at which a node is entered, and the nodes."""
     hints = {key: hint[k, : batch.lengths[k]] for key, hint in batch.hints.items()}
-    color, same_root = hints["color"], hints["s"] == hints["s"][0]
-    first = same_root & (hints["phase"] == 0) if "phase" in hints else same_root
+    color, first = hints["color"], np.ones(batch.lengths[k], bool)
+    if walk == "root":
+        first &= hints["s"] == hints["s"][0]
+    if "phase" in hints:
+        first &= hints["phase"] == 0
     steps = np.flatnonzero(first[1:]) + 1
     return [(t, v) for t in steps for v in np.flatnonzero((color[t - 1] == 0) & (color[t] == 1))]
 
 
 @pytest.mark.parametrize("name", BY_KIND[Augmentation.ENTERED_NODE])
-def test_new_nodes_are_joined_to_a_node_as_it_is_entered(name):
-    for n, batch, view in pairs(name):
+@pytest.mark.parametrize("walk", ["root", "search"])
+def test_new_nodes_are_joined_to_a_node_as_it_is_entered(name, walk):
+    for n, batch, view in pairs(name, walk=walk):
         for k, A in enumerate(view.inputs["A"]):
-            entered = dict(first_walk(batch, k))
+            entered = dict(first_walk(batch, k, walk))
             v = entered[int(view.until[k])]
             others = np.arange(n) != v
             assert np.all(A[n:, v] == 1.0)
@@ -80,14 +84,22 @@ def test_new_nodes_are_joined_to_a_node_as_it_is_entered(name):
 
 
 @pytest.mark.parametrize("name", BY_KIND[Augmentation.ENTERED_NODE])
-def test_the_step_is_uniform_among_those_of_the_first_walk(name):
+def test_the_first_search_enters_every_node_once(name):
+    for n, batch, _ in pairs(name, walk="search"):
+        for k in range(batch.samples):
+            assert sorted(v for _, v in first_walk(batch, k, "search")) == [*range(n)]
+
+
+@pytest.mark.parametrize("name", BY_KIND[Augmentation.ENTERED_NODE])
+@pytest.mark.parametrize("walk", ["root", "search"])
+def test_the_step_is_uniform_among_those_of_the_first_walk(name, walk):
     """Each rank among the entries is drawn as often as it should be, within five deviations."""
     size = 7
     batch = drawn(name, size, 4000, SEED)
-    view = views_of(name, batch, SEED)
+    view = views_of(name, batch, SEED, walk=walk)
     drawn_rank, expected = np.zeros(size), np.zeros(size)
     for k, until in enumerate(view.until):
-        steps = [t for t, _ in first_walk(batch, k)]
+        steps = [t for t, _ in first_walk(batch, k, walk)]
         drawn_rank[steps.index(until)] += 1
         expected[: len(steps)] += 1 / len(steps)
     assert np.all(np.abs(drawn_rank - expected) <= 5 * np.sqrt(expected) + 1e-9)

@@ -11,6 +11,7 @@ import numpy as np
 from ..algorithms import Algorithm
 from ..algorithms.kernel import kernel
 from ..algorithms.random import stream, uniform
+from ..config import ViewConfig
 from ..types import Batch
 from .sizes import view_nodes
 
@@ -21,14 +22,14 @@ def appended(
     seeds: np.ndarray,
     index: np.ndarray,
     p: np.ndarray,
-    random_nodes: bool,
+    options: ViewConfig,
     inputs: dict[str, np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray]:
     """Fill the inputs of the views; their numbers of nodes and the steps they are valid for."""
     nodes = np.empty(batch.samples, np.int32)
     target = batch.inputs.get("target", np.full(batch.samples, np.nan))
     n = batch.inputs["key"].shape[1]
-    _append(n, seeds, index, random_nodes, target, inputs["key"], nodes)
+    _append(n, seeds, index, options.random_nodes, target, inputs["key"], nodes)
     return nodes, batch.lengths - np.int32(1)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from ..algorithms import Algorithm
 from ..algorithms.kernel import helper
 from ..algorithms.random import stream, uniform
+from ..config import ViewConfig
 from ..types import Batch
 from .parts import put_part, with_part
 from .sizes import view_nodes
@@ -26,14 +27,14 @@ def subgraph(
     seeds: np.ndarray,
     index: np.ndarray,
     p: np.ndarray,
-    random_nodes: bool,
+    options: ViewConfig,
     inputs: dict[str, np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray]:
     """Fill the inputs of the views; their numbers of nodes and the steps they are valid for."""
     nodes = np.empty(batch.samples, np.int32)
     n = batch.inputs["A"].shape[1]
     add = with_part(_add, algorithm.view_law)
-    add(n, seeds, index, p, random_nodes, algorithm.by_weight, inputs["A"], nodes)
+    add(n, seeds, index, p, options.random_nodes, algorithm.by_weight, inputs["A"], nodes)
     return nodes, batch.lengths - np.int32(1)
 
 

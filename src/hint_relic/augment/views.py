@@ -13,7 +13,7 @@ import numpy as np
 from ..algorithms import Algorithm, Augmentation
 from ..algorithms.kernel import kernel
 from ..algorithms.record import edges
-from ..config import ViewConfig, ViewNodes, ViewPositions, ViewSource
+from ..config import ViewConfig, ViewPositions, ViewSource
 from ..errors import UserError
 from ..spec import Stage, of_stage
 from ..types import Batch, View
@@ -81,11 +81,11 @@ def make_views(
     _check_room(algorithm, batch.inputs["pos"].shape[1], max_nodes)
     seeds, index = np.asarray(seeds, np.uint64), np.asarray(index, np.uint64)
     choices = np.asarray(tuple(p) or algorithm.inputs.p or (0.0,), np.float64)
-    settings = (max_nodes, seeds ^ INSERTIONS, index, choices, options.nodes is ViewNodes.RANDOM)
+    settings = algorithm, batch, max_nodes, seeds ^ INSERTIONS, index, choices
     if options.source is ViewSource.PAPER:
-        view = _paper_views(algorithm, batch, *settings)
+        view = _paper_views(*settings, options)
     else:
-        view, _ = verified_views(algorithm, batch, *settings)
+        view, _ = verified_views(*settings, options.random_nodes)
     if random_positions:
         old, pos = batch.inputs["pos"], view.inputs["pos"]
         kept = options.positions is ViewPositions.KEPT
@@ -93,11 +93,11 @@ def make_views(
     return view
 
 
-def _paper_views(algorithm, batch, max_nodes, seeds, index, p, random_nodes) -> View:
+def _paper_views(algorithm, batch, max_nodes, seeds, index, p, options) -> View:
     assert algorithm.view is not None
     inputs = _enlarged(algorithm, batch, max_nodes)
     make = _PAPER[algorithm.view]
-    nodes, until = make(algorithm, batch, seeds, index, p, random_nodes, inputs)
+    nodes, until = make(algorithm, batch, seeds, index, p, options, inputs)
     evenly(nodes, inputs["pos"])
     if "adj" in inputs:
         _adjacency(nodes, inputs["A"], inputs["adj"])
