@@ -92,6 +92,7 @@ def test_evaluate_scores_a_reasoner_by_name_or_file(capsys):
         (["train", "segments_intersect", "--variant", "hint_relic"], "view"),
         (["train", "kmp_matcher", "--variant", "hint_relic"], "verified"),
         (["evaluate", "no/where"], "not a run folder"),
+        (["evaluate", "nowhere.safetensors"], "can't read nowhere.safetensors"),
         (["evaluate", "bsf"], "unknown run folder or reasoner 'bsf'; did you mean 'bfs'"),
         (["evaluate", "lcs_length"], "no trained reasoner for lcs_length is shipped"),
         (["evaluate", "bfs", "--weights", "best"], "only a run folder"),

@@ -295,9 +295,9 @@ def _networks(source: str, weights: str | None) -> tuple[Any, str]:
     from .reasoner import Reasoner
 
     folder = Path(source)
-    if folder.name == source and not folder.exists():
+    if folder.name == source and not folder.exists() and not folder.suffix:
         choose("run folder or reasoner", source, ALGORITHMS)
-    if folder.is_dir() or not (folder.is_file() or source in ALGORITHMS):
+    if folder.is_dir() or not (folder.is_file() or folder.suffix or source in ALGORITHMS):
         kind = weights or "best"
         return load(folder, kind), kind
     reasoner = Reasoner.load(source, weights=weights)
