@@ -17,6 +17,7 @@ from .config import (
     TrainConfig,
     ViewConfig,
     ViewSource,
+    ViewWalk,
 )
 from .errors import choose
 
@@ -28,6 +29,7 @@ class Variant:
     title: str
     model: ModelConfig
     objective: ObjectiveConfig = field(default_factory=ObjectiveConfig)
+    view: ViewConfig = field(default_factory=ViewConfig)
     optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
     choose_at: int = 0
     instead: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -37,26 +39,28 @@ _PLAIN, _REVERSED = ModelConfig(), ModelConfig(reversal=True)
 _FOLLOWED = ModelConfig(edge_pointers=EdgePointers.FOLLOWED)
 _CONTRASTIVE = ObjectiveConfig(hints=0.0, contrastive=1.0)
 _RELIC = replace(_CONTRASTIVE, kl=1.0)
+_SEARCHED = ViewConfig(walk=ViewWalk.SEARCH)
 _UNDECAYED = {"model": _REVERSED, "optimiser": OptimiserConfig(), "choose_at": 48}
 
 VARIANTS = {
     "no_hints": Variant("no hints at all", ModelConfig(hints=Hints.NONE)),
     "baseline": Variant("Triplet-GMPNN", _PLAIN),
     "baseline_reversal": Variant("with pointer reversal", _REVERSED),
-    "hint_relic_no_kl": Variant("reversal, contrastive", _REVERSED, _CONTRASTIVE),
-    "hint_relic": Variant("reversal, contrastive and KL: the paper", _REVERSED, _RELIC),
-    "hint_relic_no_reversal": Variant("contrastive and KL, no reversal", _PLAIN, _RELIC),
+    "hint_relic_no_kl": Variant("reversal, contrastive", _REVERSED, _CONTRASTIVE, _SEARCHED),
+    "hint_relic": Variant("reversal, contrastive and KL: the paper", _REVERSED, _RELIC, _SEARCHED),
+    "hint_relic_no_reversal": Variant("contrastive and KL, no reversal", _PLAIN, _RELIC, _SEARCHED),
     "baseline_views": Variant(
         "reversal, views as plain supervision: a control",
         _REVERSED,
         ObjectiveConfig(view_hints=1.0),
+        _SEARCHED,
     ),
     # beyond the paper; docs/experiments.md has the reasons
     "best": Variant(
         "hint_relic, decaying learning rate, weights chosen at n = 32; edge pointers followed",
         replace(_FOLLOWED, reversal=True),
         _RELIC,
-        OptimiserConfig(decay=True),
+        optimiser=OptimiserConfig(decay=True),
         choose_at=32,
         instead={
             "dfs": {"objective": ObjectiveConfig(), "choose_at": 48},  # it has no views
@@ -98,6 +102,7 @@ def preset(variant: str, algorithm: str = "") -> TrainConfig:
         variant=variant,
         model=found.model,
         objective=found.objective,
+        view=found.view,
         optimiser=found.optimiser,
         choose_at=found.choose_at,
     )

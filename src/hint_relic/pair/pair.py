@@ -16,7 +16,7 @@ import numpy as np
 from ..algorithms import Algorithm, execute
 from ..augment import check_views, make_views
 from ..augment.agree import agreement
-from ..config import ViewConfig, ViewSource
+from ..config import ViewConfig, ViewSource, ViewWalk
 from ..data.protocol import Protocol
 from ..data.splits import check_request, sample
 from ..errors import UserError, choose
@@ -96,7 +96,7 @@ def draw_pair(
         seeds=np.full(DRAWN, seed, np.uint64),
         index=np.arange(DRAWN, dtype=np.uint64),
         p=(),
-        options=ViewConfig(source=ViewSource(source)),
+        options=ViewConfig(ViewSource(source), walk=ViewWalk.SEARCH),  # as the variants have it
         random_positions=False,
     )
     k = _most_telling(algorithm, contrasted, batch, view)

@@ -21,7 +21,7 @@ MARK = "+"  # before the name of what is new
 NEW, PULLED, PUSHED = "magenta", "green", "red"
 WIDTH = 98  # of the widest line: what is longer is folded
 ADDED = {
-    Augmentation.ENTERED_NODE: "nodes joined to node {}, which the first walk enters at step {}",
+    Augmentation.ENTERED_NODE: "nodes joined to node {}, which the first search enters at step {}",
     Augmentation.SUBGRAPH: "a graph that is not connected to the old one",
     Augmentation.APPENDED: "items at the end",
 }
