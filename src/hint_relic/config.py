@@ -172,12 +172,14 @@ class OptimiserConfig:
     """Adam with a clipped global gradient norm.
 
     decay: whether the learning rate falls to zero over the run, along half a cosine.
+    skip: an update with a gradient norm above this is left out; 0 leaves out none.
     average: rate of the exponential average of the weights, kept beside them; 0 keeps none.
     """
 
     learning_rate: float = 1e-3
     decay: bool = False
     clip: float = 1.0
+    skip: float = 0.0
     average: float = 0.998
 
 

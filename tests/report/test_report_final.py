@@ -24,8 +24,8 @@ def line(top: Path, algorithm: str):
 
 
 def validated(folder: Path, **scores: list[float]) -> None:
-    """Replace what training recorded by one validation."""
-    record = {"step": 1000, "kind": "validation", **scores}
+    """Replace what training recorded by one validation, of the weights that were tested."""
+    record = {"step": 10_000, "kind": "validation", **scores}
     (folder / "metrics.jsonl").write_text(json.dumps(record) + "\n")
 
 
@@ -44,6 +44,16 @@ def test_validation_prefers_a_run_and_the_test_does_not(tmp_path):
     assert found.chosen_at == 32
     assert found.score.mean == pytest.approx(50.0)
     assert found.verdict is Verdict.WORSE
+
+
+def test_a_checkpoint_that_was_not_tested_decides_nothing(tmp_path):
+    for variant, tested, other in (("hint_relic", 0.7, 1.0), ("best", 0.8, 0.8)):
+        folder = made.cell(tmp_path, "bfs", variant, [0.9, 0.9, 0.9])
+        validated(folder, average_32=[tested] * 3)
+        with (folder / "metrics.jsonl").open("a") as file:
+            record = {"step": 9_000, "kind": "validation", "average_32": [other] * 3}
+            file.write(json.dumps(record) + "\n")
+    assert line(tmp_path, "bfs").cell.variant == "best"
 
 
 def test_an_evaluation_of_a_larger_size_decides_if_all_have_it(tmp_path):

@@ -186,6 +186,21 @@ def test_a_batch_whose_loss_is_not_finite_is_skipped():
     assert same == metered._replace(skipped=jnp.ones(()))
 
 
+@pytest.mark.parametrize(("skip", "taken"), [(0.0, True), (50.0, True), (1.0, False)])
+def test_an_update_whose_gradient_is_above_the_bound_is_skipped(skip, taken):
+    def steep(network, batch, key):
+        weight = network.decoders["pi"].out.weight
+        loss = 10.0 * jnp.sum(weight) / np.sqrt(weight.size)  # a gradient of norm 10
+        return loss, {"loss": loss}
+
+    layout, states = initial(TINY, Task.of(TINY))
+    state = jax.tree.map(lambda x: x[0], states)
+    settings = {"objective": steep, "config": replace(TINY.optimiser, skip=skip), "steps": 9}
+    after, meter = update(state, Meter.empty(["loss"]), 0, layout=layout, **settings)
+    assert (after.weights != state.weights).any() == taken
+    assert (meter.updates, meter.skipped) == ((1.0, 0.0) if taken else (0.0, 1.0))
+
+
 def test_skipped_batches_are_told_and_counted(tmp_path):
     def now_and_then_broken(network, batch, key):
         broken = jax.random.bits(key) % 3 == 0
@@ -207,8 +222,13 @@ def test_a_loss_that_is_not_finite_stops_the_run(tmp_path):
         loss = network.decoders["pi"].out.weight.sum() * jnp.nan
         return loss, {"loss": loss}
 
-    with pytest.raises(UserError, match="no longer finite"):
+    with pytest.raises(UserError, match="no longer finite by update"):
         train(TINY, tmp_path / "run", objective=broken)
+    skipping = replace(TINY, optimiser=replace(TINY.optimiser, skip=5.0))
+    with pytest.raises(
+        UserError, match=r"finite, or above 5, by .* a higher --optimiser\.skip may"
+    ):
+        train(skipping, tmp_path / "other", objective=broken)
     assert not (tmp_path / "run" / "last.safetensors").exists()
 
 

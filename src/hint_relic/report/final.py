@@ -1,9 +1,9 @@
 """The table in one: for each algorithm the run that validation prefers, beside what is published.
 
 The runs of the paper's method and of `best` stand for election; where neither has a result, all
-do. The highest score wins, at the largest size that all of them were scored at: in validation
-while training, or in an evaluation of smaller sizes than the test's that lies in the run folder.
-The test split and its kind choose nothing.
+do. The highest score wins, at the largest size that all of them were scored at: that of the
+weights which were tested, in validation while training, or in an evaluation of smaller sizes than
+the test's that lies in the run folder. The test split and its kind choose nothing.
 """
 
 from __future__ import annotations
@@ -125,13 +125,16 @@ def _preferred(findings: Findings, algorithm: str) -> tuple[Cell | None, int | N
 
 
 def _scored(cell: Cell) -> dict[tuple[int, str], float]:
-    """Mean scores of the averaged weights that may choose, by size and by how they were drawn."""
+    """Mean scores of the weights that were tested, by size and by how the samples were drawn."""
     drawn = str(cell.config.get("validation_drawn", Drawn.TRAINING))
+    steps = cell.scores[WEIGHTS].steps
     found: dict[tuple[int, str], float] = {}
     for curve in cell.curves.values():
-        if curve.kind == "validation" and curve.size is not None and curve.average:
-            best = [max(seed) for seed in zip(*curve.average.values())]
-            found[curve.size, drawn if curve.size else Drawn.TRAINING] = statistics.fmean(best)
+        rows = [curve.average.get(step, ()) for step in steps]
+        told = rows and all(len(row) == len(steps) for row in rows)
+        if curve.kind == "validation" and curve.size is not None and told:
+            of_seeds = [row[seed] for seed, row in enumerate(rows)]
+            found[curve.size, drawn if curve.size else Drawn.TRAINING] = statistics.fmean(of_seeds)
     for part in cell.evaluations:
         size = part.drawn.get("size")
         may = part.weights == WEIGHTS and part.drawn.get("fresh") and not part.drawn.get("split")

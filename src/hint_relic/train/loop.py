@@ -216,17 +216,20 @@ class _Run:
 
     def _report_training(self, events, step: int, meter: Meter, first: int) -> None:
         read = jax.device_get(meter)
+        skip = self.config.optimiser.skip
+        too_large = f", or above {skip:g}," if skip else ""
+        remedy = "rate or a higher --optimiser.skip" if skip else "rate"
         if (lost := (read.updates == 0.0) & (read.skipped > 0.0)).any():
             seeds = np.array(self.config.seed_list)[lost].tolist()
             raise UserError(
-                f"the loss or its gradient is no longer finite by update {step} (seeds {seeds}); "
-                f"the last good checkpoint is kept in {self.folder.path}. A lower "
-                "--optimiser.learning-rate may help"
+                f"the loss or its gradient is no longer finite{too_large} by update {step} "
+                f"(seeds {seeds}); the last good checkpoint is kept in {self.folder.path}. A lower "
+                f"--optimiser.learning-{remedy} may help"
             )
         if skipped := int(read.skipped.sum()):
             times = "once" if skipped == 1 else f"{skipped} times"
-            warning = f"the loss or its gradient was not finite {times} by update {step}: skipped"
-            self.report({"warning": warning})
+            found = f"the loss or its gradient was not finite{too_large}"
+            self.report({"warning": f"{found} {times} by update {step}: skipped"})
         count = np.maximum(read.updates, 1.0)
         loss, gradient = read.loss / count, read.gradient / count
         rate = (step - first) / max(time.monotonic() - self.loop_start, 1e-9)

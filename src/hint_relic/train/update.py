@@ -71,7 +71,8 @@ def update(
     """The state after one batch, and the meter with it added. steps: how many the run has.
 
     A batch whose loss or gradient is not finite is skipped: once in a while a derivative through
-    a hundred steps overflows, and one such number would be the end of a network.
+    a hundred steps overflows, and one such number would be the end of a network. Those that
+    nearly do point nowhere, however short they are cut; `config.skip` leaves them out as well.
     """
     key = jax.random.fold_in(jax.random.key(state.seed), state.step)
 
@@ -90,13 +91,15 @@ def update(
     rate = jnp.minimum(config.average, (1.0 + done) / (10.0 + done))
     average = rate * state.average + (1.0 - rate) * weights
     norm = jnp.linalg.norm(gradient)
-    finite = jnp.isfinite(loss + norm)
+    taken = jnp.isfinite(loss + norm)
+    if config.skip:
+        taken &= norm <= config.skip
 
-    def if_finite(new: Any, old: Any) -> Any:
-        return jax.tree.map(lambda a, b: jnp.where(finite, a, b), new, old)
+    def if_taken(new: Any, old: Any) -> Any:
+        return jax.tree.map(lambda a, b: jnp.where(taken, a, b), new, old)
 
     after = State(weights, average, optimiser_state, state.step, state.seed)
     added = Meter(loss, parts, norm, jnp.ones(()), jnp.zeros(()))
     skipped = Meter.empty(parts)._replace(skipped=jnp.ones(()))
-    after = if_finite(after, state)._replace(step=state.step + 1)
-    return after, jax.tree.map(jnp.add, meter, if_finite(added, skipped))
+    after = if_taken(after, state)._replace(step=state.step + 1)
+    return after, jax.tree.map(jnp.add, meter, if_taken(added, skipped))
