@@ -71,6 +71,13 @@ def test_thousands_of_exact_views_take_the_same_steps(name, nodes):
     assert shares(name, 1000, hint_names(name), nodes=nodes) == (1.0, 1.0)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ENTERED)
+@pytest.mark.parametrize("nodes", ["largest", "random"])
+def test_thousands_of_views_of_the_whole_first_search_take_the_same_steps(name, nodes):
+    assert shares(name, 1000, hint_names(name), nodes=nodes, walk="search") == (1.0, 1.0)
+
+
 @pytest.mark.parametrize("name", EXACT)
 @pytest.mark.parametrize("nodes", ["largest", "random"])
 def test_the_first_step_of_exact_views_is_the_true_one(name, nodes):
