@@ -140,11 +140,19 @@ class ViewWalk(StrEnum):
     SEARCH = "search"  # the walks from all roots; strongly connected components have a second
 
 
+class ViewWeights(StrEnum):
+    """What the new edges of a view weigh, where the algorithm takes edges by weight (Kruskal)."""
+
+    HEAVIER = "heavier"  # more than all old ones: they come last, and the view is exact
+    DRAWN = "drawn"  # as the inputs' do: the steps are borrowed
+
+
 VIEW_CHOICES = {
     "source": ViewSource,
     "nodes": ViewNodes,
     "positions": ViewPositions,
     "walk": ViewWalk,
+    "weights": ViewWeights,
 }
 
 
@@ -156,6 +164,7 @@ class ViewConfig:
     nodes: ViewNodes = ViewNodes.LARGEST
     positions: ViewPositions = ViewPositions.FRESH
     walk: ViewWalk = ViewWalk.ROOT
+    weights: ViewWeights = ViewWeights.HEAVIER
 
     def __post_init__(self) -> None:
         for name, kind in VIEW_CHOICES.items():

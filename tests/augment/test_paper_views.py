@@ -144,6 +144,14 @@ def test_kruskals_new_edges_are_the_heaviest():
             assert np.all(new < HEAVIEST)
 
 
+def test_kruskals_new_edges_may_weigh_what_others_do():
+    batch = drawn("mst_kruskal", 8, 3000, SEED)
+    view = views_of("mst_kruskal", batch, SEED, max_nodes=16, weights="drawn").inputs["A"]
+    old, new = view[:, :8, :8], view[:, 8:, 8:]
+    assert np.mean(new[new != 0]) == pytest.approx(np.mean(old[old != 0]), abs=0.02)
+    assert not view[:, :8, 8:].any()
+
+
 @pytest.mark.parametrize("name", BY_KIND[Augmentation.APPENDED])
 def test_appended_items_are_uniform(name):
     for n, batch, view in pairs(name, samples=500):

@@ -99,6 +99,12 @@ def test_views_of_other_sorts_only_borrow_the_steps(name):
     assert 0.0 < steps < 0.5
 
 
+def test_views_of_kruskal_borrow_the_steps_where_new_weights_are_drawn_as_ever():
+    samples, steps = shares("mst_kruskal", 24, ["pi"], weights="drawn")
+    assert 0.5 < samples < 0.9  # sparse parts come late all the same
+    assert samples < steps < 0.95
+
+
 def test_views_of_binary_search_borrow_the_range_but_not_the_order():
     assert shares("binary_search", 24, ["pred_h"]) == (1.0, 1.0)
     samples, steps = shares("binary_search", 24, ["high", "mid"])

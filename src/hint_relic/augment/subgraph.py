@@ -3,7 +3,8 @@
 It is drawn as the inputs are and has larger ids, so whatever starts at a source never gets
 there, and whatever takes all nodes in turn gets there last. Where edges are taken by weight the
 new ones come last if they weigh more than every old one; they are spread evenly between the
-heaviest of those and the largest weight that the law can give.
+heaviest of those and the largest weight that the law can give. With weights as drawn
+(`ViewWeights.DRAWN`) the steps of such an algorithm are borrowed, as in views of bubble sort.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from ..algorithms import Algorithm
 from ..algorithms.kernel import helper
 from ..algorithms.random import stream, uniform
-from ..config import ViewConfig
+from ..config import ViewConfig, ViewWeights
 from ..types import Batch
 from .parts import put_part, with_part
 from .sizes import view_nodes
@@ -34,7 +35,8 @@ def subgraph(
     nodes = np.empty(batch.samples, np.int32)
     n = batch.inputs["A"].shape[1]
     add = with_part(_add, algorithm.view_law)
-    add(n, seeds, index, p, options.random_nodes, algorithm.by_weight, inputs["A"], nodes)
+    heavier = algorithm.by_weight and options.weights is ViewWeights.HEAVIER
+    add(n, seeds, index, p, options.random_nodes, heavier, inputs["A"], nodes)
     return nodes, batch.lengths - np.int32(1)
 
 
