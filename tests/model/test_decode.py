@@ -7,7 +7,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hint_relic.model.decode import Features, FollowingDecoder, Parts, new_decoder
+from hint_relic.model.decode import (
+    Features,
+    FollowingDecoder,
+    Parts,
+    new_decoder,
+    sum_of_larger,
+)
 from hint_relic.spec import Field, Kind, Location, Stage
 
 N, HIDDEN = 5, 8
@@ -57,7 +63,8 @@ def test_nothing_changes_where_no_edge_pointer_is_fed():
     assert not isinstance(plain, FollowingDecoder)
 
 
-def test_row_by_row_is_the_same_as_at_once(monkeypatch):
+@pytest.mark.parametrize("few", [N - 1, N])
+def test_a_gpu_is_told_the_same_in_other_words(monkeypatch, few):
     rng = np.random.default_rng(1)
     decoder = new_decoder(rng, POINTER, HIDDEN, HIDDEN)
     represented = tuple(
@@ -67,7 +74,25 @@ def test_row_by_row_is_the_same_as_at_once(monkeypatch):
     features = Features(nothing, nothing, None, nothing, jnp.arange(N) < N - 1, [])
     at_once = decoder.predict(represented, features)
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
-    monkeypatch.setattr("hint_relic.model.decode._FEW_NODES", N - 1)
+    monkeypatch.setattr("hint_relic.model.decode._FEW_NODES", few)
     np.testing.assert_allclose(
         decoder.predict(represented, features), at_once, rtol=1e-6, atol=1e-6
     )
+
+
+def test_the_derivative_of_the_larger_is_the_true_one():
+    rng = np.random.default_rng(3)
+    edge, node, weight, wanted = (
+        jnp.asarray(rng.standard_normal(shape), jnp.float32)
+        for shape in ((2, N, N, HIDDEN), (2, N, HIDDEN), (HIDDEN,), (2, N, N, N))
+    )
+
+    def plain(edge, node, weight):
+        return jnp.sum(jnp.maximum(edge[:, :, None], node) * weight, axis=-1)
+
+    def pulled(way):
+        out, pull = jax.vjp(jax.vmap(way, (0, 0, None)), edge, node, weight)
+        return out, *pull(wanted)
+
+    for ours, true in zip(pulled(sum_of_larger), pulled(plain), strict=True):
+        np.testing.assert_allclose(ours, true, rtol=1e-5, atol=1e-5)

@@ -153,6 +153,34 @@ class PointerDecoder(eqx.Module):
         return _only_live(self.out(representation)[..., 0], features.live)
 
 
+@jax.custom_vjp
+def sum_of_larger(
+    edge: Float[Array, "n n h"], node: Float[Array, "n h"], weight: Float[Array, " h"]
+) -> Float[Array, "n n n"]:
+    """For every edge and node, the weighted sum over h of the larger of the two.
+
+    Its derivative is our own: left to itself, XLA stores for a GPU which of the two was larger.
+    """
+    return jnp.sum(jnp.maximum(edge[:, :, None], node) * weight, axis=-1)
+
+
+def _sum_of_larger(edge, node, weight):
+    return sum_of_larger(edge, node, weight), (edge, node, weight)
+
+
+def _derivatives_of_larger(kept, wanted):
+    edge, node, weight = kept
+    of_edge = jnp.sum(jnp.where(edge[:, :, None] > node, wanted[..., None], 0.0), axis=2)
+    # Written out row by row, so that XLA does not make it from what the line above has.
+    rows = zip(edge, wanted, strict=True)
+    of_node = sum(jnp.where(e[:, None] > node, 0.0, w[..., None]) for e, w in rows).sum(0)
+    of_weight = jnp.sum(edge * of_edge, axis=(0, 1)) + jnp.sum(node * of_node, axis=0)
+    return of_edge * weight, of_node * weight, of_weight
+
+
+sum_of_larger.defvjp(_sum_of_larger, _derivatives_of_larger)
+
+
 class EdgePointerDecoder(eqx.Module):
     """For every edge, a logit for each node it may point at."""
 
@@ -189,9 +217,12 @@ class EdgePointerDecoder(eqx.Module):
         def logits(edge: Float[Array, "... n h"]) -> Float[Array, "... n n"]:
             return jnp.sum(jnp.maximum(edge[..., None, :], node) * weight, axis=-1)
 
-        # As one kernel for a GPU, XLA compiles it for minutes, trying one layout after another.
-        by_row = jax.default_backend() == "gpu" and node.shape[0] > _FEW_NODES
-        found = jax.lax.map(logits, edge) if by_row else logits(edge)
+        if jax.default_backend() != "gpu":
+            found = logits(edge)
+        elif node.shape[0] <= _FEW_NODES:
+            found = sum_of_larger(edge, node, weight)
+        else:  # as one kernel, XLA compiles it for minutes, trying one layout after another
+            found = jax.lax.map(logits, edge)
         return _only_live(found + self.out.bias, features.live)
 
 
