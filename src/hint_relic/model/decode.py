@@ -153,18 +153,18 @@ class PointerDecoder(eqx.Module):
         return _only_live(self.out(representation)[..., 0], features.live)
 
 
-@jax.custom_vjp
 def sum_of_larger(
-    edge: Float[Array, "n n h"], node: Float[Array, "n h"], weight: Float[Array, " h"]
-) -> Float[Array, "n n n"]:
-    """For every edge and node, the weighted sum over h of the larger of the two.
-
-    Its derivative is our own: left to itself, XLA stores for a GPU which of the two was larger.
-    """
-    return jnp.sum(jnp.maximum(edge[:, :, None], node) * weight, axis=-1)
+    edge: Float[Array, "... n h"], node: Float[Array, "n h"], weight: Float[Array, " h"]
+) -> Float[Array, "... n n"]:
+    """For every edge and node, the weighted sum over h of the larger of the two."""
+    return jnp.sum(jnp.maximum(edge[..., None, :], node) * weight, axis=-1)
 
 
-def _sum_of_larger(edge, node, weight):
+# The same with a derivative of our own: left to itself, XLA stores for a GPU which was larger.
+lean_sum_of_larger = jax.custom_vjp(sum_of_larger)
+
+
+def _keeping_little(edge, node, weight):
     return sum_of_larger(edge, node, weight), (edge, node, weight)
 
 
@@ -178,7 +178,7 @@ def _derivatives_of_larger(kept, wanted):
     return of_edge * weight, of_node * weight, of_weight
 
 
-sum_of_larger.defvjp(_sum_of_larger, _derivatives_of_larger)
+lean_sum_of_larger.defvjp(_keeping_little, _derivatives_of_larger)
 
 
 class EdgePointerDecoder(eqx.Module):
@@ -213,16 +213,12 @@ class EdgePointerDecoder(eqx.Module):
     ) -> Float[Array, "n n n"]:
         edge, node = representation
         weight = self.out.weight[:, 0]
-
-        def logits(edge: Float[Array, "... n h"]) -> Float[Array, "... n n"]:
-            return jnp.sum(jnp.maximum(edge[..., None, :], node) * weight, axis=-1)
-
         if jax.default_backend() != "gpu":
-            found = logits(edge)
-        elif node.shape[0] <= _FEW_NODES:
             found = sum_of_larger(edge, node, weight)
+        elif node.shape[0] <= _FEW_NODES:
+            found = lean_sum_of_larger(edge, node, weight)
         else:  # as one kernel, XLA compiles it for minutes, trying one layout after another
-            found = jax.lax.map(logits, edge)
+            found = jax.lax.map(lambda row: sum_of_larger(row, node, weight), edge)
         return _only_live(found + self.out.bias, features.live)
 
 
