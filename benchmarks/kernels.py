@@ -62,28 +62,17 @@ def compiled(name: str, variant: str, seeds: int) -> str:
     from jax.experimental import topologies
     from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-    from hint_relic.train.programs import Programs
-    from hint_relic.train.task import Task, empty_meter, initial, stream_for
+    from hint_relic.bench import begin
     from hint_relic.variants import preset
 
     config = replace(preset(variant, name), seeds=seeds, sizes=(SIZE,), batch_size=BATCH)
-    task = Task.of(config)
-    layout, state = initial(config, task)
-    with stream_for(config, task) as stream:
-        item = stream.batch(0)
-    objective = task.objective(config.objective)
-    meter = empty_meter(objective, layout, state, item)
+    begun = begin(config)
     topology: Any = topologies.get_topology_desc(
         "h200", platform="cuda", topology="1x1x1", target_config=H200
     )
     place = NamedSharding(Mesh(np.array(topology.devices[:1]), "x"), PartitionSpec())
     jax.default_backend = lambda: "gpu"  # some layers are put in other words for one
-
-    def shapes(tree: Any) -> Any:
-        of = jax.ShapeDtypeStruct
-        return jax.tree.map(lambda x: of(np.shape(x), x.dtype, sharding=place), tree)
-
-    lowered = Programs(layout, objective, config)._jit.lower(*map(shapes, (state, meter, item)))
+    lowered = begun.programs.lower(begun.state, begun.meter, begun.item, place)
     return lowered.compile().as_text()
 
 

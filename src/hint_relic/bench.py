@@ -19,9 +19,11 @@ import jax.numpy as jnp
 
 from .config import TrainConfig
 from .data import Stream
+from .model.flat import Layout
 from .model.network import Executor, to_problems
 from .train.programs import Programs
-from .train.task import Task, empty_meter, initial
+from .train.task import Task, empty_meter, initial, stream_for
+from .train.update import Meter, State
 
 PASSES = 4  # forward, forward again in the backward pass, and twice as much as forward for it
 LARGE = {"cpu": 1024}  # rows of the matrices that tell a device's rate; others: 8192
@@ -65,6 +67,29 @@ def timed(run: Callable[[], Any], budget_s: float) -> float:
     return statistics.median(times)
 
 
+class Begun(NamedTuple):
+    """All that an update needs. longest: rows of the hints of the batch's longest sample."""
+
+    task: Task
+    layout: Layout
+    programs: Programs
+    state: State
+    meter: Meter
+    item: Any
+    longest: int
+
+
+def begin(config: TrainConfig, steps: int = 0) -> Begun:
+    """Fresh networks and a batch of about so many steps (the first, unless told)."""
+    task = Task.of(config)
+    layout, state = initial(config, task)
+    with stream_for(config, task) as stream:
+        item, longest = _batch_of(stream, steps)
+    objective = task.objective(config.objective)
+    meter = empty_meter(objective, layout, state, item)
+    return Begun(task, layout, Programs(layout, objective, config), state, meter, item, longest)
+
+
 def measure(
     config: TrainConfig,
     *,
@@ -78,16 +103,8 @@ def measure(
     compiled: called in between.
     """
     config = replace(config, sizes=(max(config.sizes),))
-    task = Task.of(config)
-    layout, state = initial(config, task)
-    views = config.view if config.objective.needs_views else None
-    with Stream(task.protocol, sizes=config.sizes, batch_size=config.batch_size,
-                seeds=config.seed_list, view=views) as stream:  # fmt: skip
-        item, longest = _batch_of(stream, steps)
-    objective = task.objective(config.objective)
-    meter = empty_meter(objective, layout, state, item)
+    task, layout, programs, state, meter, item, longest = begin(config, steps)
     state, meter = jax.tree.map(jnp.array, (state, meter))  # own buffers: updates donate them
-    programs = Programs(layout, objective, config)
     start = time.monotonic()
     programs.prepare(state, meter, [item])
     compile_s = time.monotonic() - start
@@ -101,7 +118,7 @@ def measure(
 
     seconds = timed(update, budget_s)
     batch, taken = jax.tree.map(lambda x: x[0], item), longest - 1
-    if views is not None:
+    if config.objective.needs_views:
         until = int(item.view.until.max()) if task.short_views else taken
         batch, taken = batch.batch, taken + min(taken, until)
     network = jax.eval_shape(layout.unflatten, state.weights[0])

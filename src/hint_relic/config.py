@@ -158,7 +158,11 @@ VIEW_CHOICES = {
 
 @dataclass(frozen=True)
 class ViewConfig:
-    """How views are made."""
+    """How views are made.
+
+    walk: of depth-first algorithms, what is drawn from: the walk of the first root, or the search.
+    weights: of Kruskal's new edges: heavier than all old ones, or as drawn.
+    """
 
     source: ViewSource = ViewSource.PAPER
     nodes: ViewNodes = ViewNodes.LARGEST

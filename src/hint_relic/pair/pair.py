@@ -16,12 +16,13 @@ import numpy as np
 from ..algorithms import Algorithm, execute
 from ..augment import check_views, make_views
 from ..augment.agree import agreement
-from ..config import ViewConfig, ViewSource, ViewWalk
+from ..config import ViewConfig, ViewSource
 from ..data.protocol import Protocol
 from ..data.splits import check_request, sample
 from ..errors import UserError, choose
 from ..spec import POINTERS, Kind, Location, Spec, Stage, of_stage
 from ..types import Batch, View
+from ..variants import preset
 
 MAX_SIZE = 32  # what can be looked at
 DRAWN = 100  # samples to choose from; on the paper's views of them the algorithm is run
@@ -96,7 +97,7 @@ def draw_pair(
         seeds=np.full(DRAWN, seed, np.uint64),
         index=np.arange(DRAWN, dtype=np.uint64),
         p=(),
-        options=ViewConfig(ViewSource(source), walk=ViewWalk.SEARCH),  # as the variants have it
+        options=replace(preset("hint_relic").view, source=ViewSource(source)),
         random_positions=False,
     )
     k = _most_telling(algorithm, contrasted, batch, view)

@@ -218,13 +218,13 @@ class _Run:
         read = jax.device_get(meter)
         skip = self.config.optimiser.skip
         too_large = f", or above {skip:g}," if skip else ""
-        remedy = "rate or a higher --optimiser.skip" if skip else "rate"
+        remedies = "--optimiser.learning-rate" + (" or a higher --optimiser.skip" if skip else "")
         if (lost := (read.updates == 0.0) & (read.skipped > 0.0)).any():
             seeds = np.array(self.config.seed_list)[lost].tolist()
             raise UserError(
                 f"the loss or its gradient is no longer finite{too_large} by update {step} "
                 f"(seeds {seeds}); the last good checkpoint is kept in {self.folder.path}. A lower "
-                f"--optimiser.learning-{remedy} may help"
+                f"{remedies} may help"
             )
         if skipped := int(read.skipped.sum()):
             times = "once" if skipped == 1 else f"{skipped} times"

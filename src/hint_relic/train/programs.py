@@ -46,8 +46,8 @@ def keep_compiled_programs() -> None:
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
 
 
-def _shape(tree: Any) -> Any:
-    return jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), tree)
+def _shape(tree: Any, place: Any) -> Any:
+    return jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=place), tree)
 
 
 class Programs:
@@ -64,6 +64,10 @@ class Programs:
     def _key(batch: Batch) -> tuple[tuple[int, ...], ...]:
         return tuple(x.shape for x in jax.tree.leaves(batch))
 
+    def lower(self, state: State, meter: Meter, batch: Batch, place: Any = None) -> Any:
+        """The program for these shapes, not compiled yet. place: the device, if not this one."""
+        return self._jit.lower(*(_shape(tree, place) for tree in (state, meter, batch)))
+
     def prepare(
         self,
         state: State,
@@ -75,9 +79,7 @@ class Programs:
         fresh = {self._key(b): b for b in batches if self._key(b) not in self._ready}
         with ThreadPoolExecutor(max_workers=max(1, len(fresh))) as pool:
             compiled = {
-                key: pool.submit(
-                    self._jit.lower(_shape(state), _shape(meter), _shape(batch)).compile
-                )
+                key: pool.submit(self.lower(state, meter, batch).compile)
                 for key, batch in fresh.items()
             }
             meanwhile()
