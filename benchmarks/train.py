@@ -1,10 +1,11 @@
 """Milliseconds per update, seconds to compile and peak memory, against dm-clrs in the same run.
 
-    python benchmarks/train.py [--reference PYTHON] [--algorithms bfs,heapsort] [--seeds 1]
+    python benchmarks/train.py [--reference PYTHON] [--algorithms bfs,heapsort:8] [--seeds 1]
 
 Each measurement has a process of its own: one update with the protocol's settings on 16 samples of
 n = 16. The reference and ours take turns; with --together all compile side by side first, which a
-GPU's machine has the cores and the memory for, and are then timed one after the other.
+GPU's machine has the cores and the memory for, and are then timed one after the other. An
+algorithm can have its own number of seeds behind a colon.
 
 A sample's number of steps varies with its input, so ours gets a batch whose longest sample has as
 many as the longest of the reference's batch (or the nearest number among 200 batches); both pay for
@@ -141,7 +142,10 @@ class Measurement:
 
 def measure_all(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
     """The rows, by algorithm."""
-    rows: dict[str, dict[str, Any]] = {name: {} for name in options.algorithms.split(",")}
+    rows: dict[str, dict[str, Any]] = {}
+    for algorithm in options.algorithms.split(","):
+        name, _, seeds = algorithm.partition(":")
+        rows[name] = {"seeds": int(seeds or options.seeds)}
     later: list[tuple[str, str, Measurement]] = []
 
     def finish(name: str, kind: str, measurement: Measurement) -> None:
@@ -163,7 +167,7 @@ def measure_all(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
             add(name, REFERENCE, reference)
     for name in rows:
         for variant in options.variants.split(","):
-            what = (name, variant, options.seeds, longest[name], options.budget)
+            what = (name, variant, rows[name]["seeds"], longest[name], options.budget)
             add(name, variant, Measurement(sys.executable, options.limit, *what))
     for *_, measurement in later:
         measurement.compiled()  # nothing is timed beside something that compiles
@@ -196,10 +200,10 @@ def main() -> None:
             ours = row[variant]
             platform = ours.get("platform", platform)
             if theirs and "ms_per_update" in ours:
-                ours["times_faster"] = options.seeds * theirs / ours["ms_per_update"]
+                ours["times_faster"] = row["seeds"] * theirs / ours["ms_per_update"]
                 print(f"{name:32}{variant:12}{ours['times_faster']:6.2f} times")
     options.out.mkdir(exist_ok=True)
-    what = {"size": SIZE, "batch": BATCH, "seeds": options.seeds, "cpus": os.cpu_count()}
+    what = {"size": SIZE, "batch": BATCH, "cpus": os.cpu_count()}
     written = json.dumps({"commit": commit(), **what, "rows": rows}, indent=2)
     (options.out / f"train-{platform}.json").write_text(written + "\n")
 
