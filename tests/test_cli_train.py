@@ -11,6 +11,7 @@ from hint_relic.cli_train import Reporter, sparkline, train_defaults, train_word
 from hint_relic.config import Hints
 from hint_relic.errors import UserError
 from hint_relic.reasoner.model_file import shipped
+from hint_relic.variants import VARIANTS
 
 TINY = [
     "--steps", "4", "--seeds", "2", "--sizes", "4", "--report-every", "2", "--validate-every", "4",
@@ -147,6 +148,13 @@ def test_the_proxy_is_small_whatever_the_variant():
 )
 def test_a_variant_can_differ_for_an_algorithm(words, contrast):
     assert train_defaults(words).settings.objective.contrastive == contrast
+
+
+def test_help_names_the_variants_and_explains_settings(capsys):
+    assert main(["train", "--help"]) == 0
+    out = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    assert all(name in out for name in VARIANTS)
+    assert "the size whose score chooses the best weights" in out  # beside its option
 
 
 def test_sparkline():

@@ -44,22 +44,26 @@ class EdgePointers(StrEnum):
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """The network. The defaults are Triplet-GMPNN, as Ibarz et al. (2022) train it.
-
-    triplets: number of triplet features; 0 leaves triplets out (an MPNN).
-    gated, layer_norm: the gate on the update, and the norm after it.
-    fully_connected: messages between all pairs; otherwise along edges only (like PGN).
-    """
+    """The network. The defaults are Triplet-GMPNN, as Ibarz et al. (2022) train it."""
 
     hidden: int = 128
+    """numbers that a node, an edge and the graph hold"""
     triplets: int = 8
+    """number of triplet features; 0 leaves triplets out (an MPNN)"""
     gated: bool = True
+    """the gate on the update"""
     layer_norm: bool = True
+    """the norm after the update"""
     fully_connected: bool = True
+    """messages between all pairs; otherwise along edges only (like PGN)"""
     hints: Hints = Hints.FEEDBACK
+    """decode hints and feed them back, decode them only, or neither"""
     feedback: Feedback = Feedback.SOFT
+    """feed hints back as shares, or as decisions (always, or when scoring only)"""
     reversal: bool = False
+    """give every pointer hint reversed as well"""
     edge_pointers: EdgePointers = EdgePointers.AVERAGED
+    """pass pointers of edges on averaged, as dm-clrs does, or each to where it points"""
 
 
 class StopGradient(StrEnum):
@@ -79,24 +83,26 @@ class Reduce(StrEnum):
 
 @dataclass(frozen=True)
 class ObjectiveConfig:
-    """What is minimised, besides the loss of the outputs (`docs/paper.md` has the formulas).
-
-    hints: weight of the ordinary hint loss on the input; 0 leaves it out.
-    view_hints: weight of the ordinary hint loss on the view, up to the step it is valid for.
-    contrastive, kl: weights of the paper's two terms; alpha is `kl / contrastive`.
-    temperature, normalise: of the similarity; normalised, it is a cosine.
-    positive_in_denominator: whether the positive is among the candidates it is compared with.
-    """
+    """What is minimised, besides the loss of the outputs (`docs/paper.md` has the formulas)."""
 
     hints: float = 1.0
+    """weight of the ordinary hint loss on the input; 0 leaves it out"""
     view_hints: float = 0.0
+    """weight of the ordinary hint loss on the view, up to the step it is valid for"""
     contrastive: float = 0.0
+    """weight of the paper's contrastive term"""
     kl: float = 0.0
+    """weight of the paper's KL term; its alpha is `kl / contrastive`"""
     temperature: float = 0.1
+    """of the similarity"""
     normalise: bool = True
+    """the similarity is a cosine; otherwise a product"""
     positive_in_denominator: bool = True
+    """whether the positive is among the candidates it is compared with"""
     stop_gradient: StopGradient = StopGradient.NEITHER
+    """the side of the KL term that is held fixed"""
     reduce: Reduce = Reduce.MEAN
+    """terms of steps and nodes: their mean, or their sum, as the formula reads literally"""
 
     @property
     def supervises_hints(self) -> bool:
@@ -158,17 +164,18 @@ VIEW_CHOICES = {
 
 @dataclass(frozen=True)
 class ViewConfig:
-    """How views are made.
-
-    walk: of depth-first algorithms, what is drawn from: the walk of the first root, or the search.
-    weights: of Kruskal's new edges: heavier than all old ones, or as drawn.
-    """
+    """How views are made."""
 
     source: ViewSource = ViewSource.PAPER
+    """the paper's construction, or random insertions that the algorithm was seen not to mind"""
     nodes: ViewNodes = ViewNodes.LARGEST
+    """one node more than the largest training size, or any number up to that"""
     positions: ViewPositions = ViewPositions.FRESH
+    """of all nodes anew, or of new nodes alone, beyond the old ones"""
     walk: ViewWalk = ViewWalk.ROOT
+    """of depth-first algorithms, what is drawn from: the walk of the first root, or the search"""
     weights: ViewWeights = ViewWeights.HEAVIER
+    """of Kruskal's new edges: heavier than all old ones, or as drawn"""
 
     def __post_init__(self) -> None:
         for name, kind in VIEW_CHOICES.items():
@@ -182,18 +189,18 @@ class ViewConfig:
 
 @dataclass(frozen=True)
 class OptimiserConfig:
-    """Adam with a clipped global gradient norm.
-
-    decay: whether the learning rate falls to zero over the run, along half a cosine.
-    skip: an update with a gradient norm above this is left out; 0 leaves out none.
-    average: rate of the exponential average of the weights, kept beside them; 0 keeps none.
-    """
+    """Adam with a clipped global gradient norm."""
 
     learning_rate: float = 1e-3
+    """of Adam"""
     decay: bool = False
+    """the learning rate falls to zero over the run, along half a cosine"""
     clip: float = 1.0
+    """the norm that larger gradients are cut to; 0 cuts none"""
     skip: float = 0.0
+    """an update with a gradient norm above this is left out; 0 leaves out none"""
     average: float = 0.998
+    """rate of the exponential average of the weights, kept beside them; 0 keeps none"""
 
 
 class Padding(StrEnum):
@@ -217,34 +224,43 @@ class Drawn(StrEnum):
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """One training run: an algorithm, a variant of the method, and a schedule.
-
-    seeds: how many networks to train, side by side; they are seeded first_seed, + 1, …
-    sizes: the training sizes, one for each update in turn; padding: the room their arrays get.
-    validation_samples: fresh samples of the largest size; 0 takes the benchmark's number.
-    validation_sizes: further sizes to report scores at; they choose nothing.
-    validation_drawn: how inputs of those sizes, and of choose_at, are drawn.
-    choose_at: the size whose score chooses the best weights; 0: the largest training size.
-    test_every: how often to report the score on the test split; it chooses nothing. 0: never.
-    """
+    """One training run: an algorithm, a variant of the method, and a schedule."""
 
     algorithm: str = "bfs"
+    """set by NAME"""
     variant: str = "baseline"
+    """whose settings to take where none are given: no_hints, baseline, baseline_reversal,
+    hint_relic_no_kl, hint_relic, hint_relic_no_reversal, baseline_views or best"""
     steps: int = 10_000
+    """updates"""
     seeds: int = 3
+    """how many networks to train, side by side"""
     first_seed: int = 0
+    """the seed of the first; the others follow"""
     batch_size: int = 16
+    """samples of an update, for each network"""
     sizes: tuple[int, ...] = (4, 7, 11, 13, 16)
+    """the training sizes, one for each update in turn"""
     padding: Padding = Padding.AUTO
+    """the room arrays get: as each size needs, or the largest; it changes no result"""
     report_every: int = 100
+    """updates between two reports of the loss"""
     validate_every: int = 500
+    """updates between two validations"""
     checkpoint_every: int = 500
+    """updates between two checkpoints"""
     validation_samples: int = 0
+    """fresh samples of the largest size; 0 takes the benchmark's number"""
     validation_sizes: tuple[int, ...] = ()
+    """further sizes to report scores at; they choose nothing"""
     validation_drawn: Drawn = Drawn.TRAINING
+    """how inputs of those sizes, and of choose_at, are drawn"""
     choose_at: int = 0
+    """the size whose score chooses the best weights; 0: the largest training size"""
     test_every: int = 0
+    """how often to report the score on the test split, which chooses nothing; 0: never"""
     keep_static_hints: bool = False
+    """hints that never change stay hints; otherwise they become inputs, as in dm-clrs"""
     model: ModelConfig = field(default_factory=ModelConfig)
     objective: ObjectiveConfig = field(default_factory=ObjectiveConfig)
     view: ViewConfig = field(default_factory=ViewConfig)

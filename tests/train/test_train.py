@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hint_relic.config import Drawn, TrainConfig, from_dict, to_dict
+from hint_relic.config import Drawn, OptimiserConfig, TrainConfig, from_dict, to_dict
 from hint_relic.data import sample
 from hint_relic.errors import UserError
 from hint_relic.evaluate.evaluate import _count
@@ -20,7 +20,7 @@ from hint_relic.train import checkpoint
 from hint_relic.train.folder import RunFolder
 from hint_relic.train.loop import _Run, train
 from hint_relic.train.task import Task, initial
-from hint_relic.train.update import Meter, update
+from hint_relic.train.update import Meter, optimiser, update
 from hint_relic.variants import VARIANTS, preset
 from tiny import TINY
 
@@ -184,6 +184,14 @@ def test_a_batch_whose_loss_is_not_finite_is_skipped():
         for a, b in zip(*(jax.tree.leaves(getattr(s, name)) for s in (after, good))):
             np.testing.assert_array_equal(a, b)
     assert same == metered._replace(skipped=jnp.ones(()))
+
+
+@pytest.mark.parametrize(("clip", "norm"), [(0.0, 5.0), (1.0, 1.0), (9.0, 5.0)])
+def test_gradients_are_cut_to_a_norm_or_not_at_all(clip, norm):
+    adam = optimiser(OptimiserConfig(clip=clip))
+    gradient = jnp.array([3.0, 4.0])
+    _, state = adam.update(gradient, adam.init(gradient))
+    assert jnp.linalg.norm(state[1].mu) == pytest.approx(0.1 * norm)  # Adam's first moment
 
 
 @pytest.mark.parametrize(("skip", "taken"), [(0.0, True), (50.0, True), (1.0, False)])

@@ -48,7 +48,7 @@ class Meter(NamedTuple):
 
 def optimiser(config: OptimiserConfig) -> optax.GradientTransformation:
     return optax.chain(
-        optax.clip_by_global_norm(config.clip),
+        optax.clip_by_global_norm(config.clip or jnp.inf),
         optax.scale_by_adam(),
         optax.scale(-config.learning_rate),
     )
