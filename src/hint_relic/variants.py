@@ -18,6 +18,7 @@ from .config import (
     ViewConfig,
     ViewSource,
     ViewWalk,
+    ViewWeights,
 )
 from .errors import choose
 
@@ -70,6 +71,10 @@ VARIANTS = {
                 "model": replace(_FOLLOWED, feedback=Feedback.HARD_ON_EVAL),
                 "objective": ObjectiveConfig(),
                 "optimiser": OptimiserConfig(learning_rate=3e-3, decay=True),
+            },
+            "mst_kruskal": {
+                "view": ViewConfig(weights=ViewWeights.DRAWN),
+                "optimiser": OptimiserConfig(decay=True, skip=100.0),
             },
             "mst_prim": _UNDECAYED,
             "quicksort": _UNDECAYED,
