@@ -253,7 +253,9 @@ def pack(options: Pack) -> None:
         card = make(
             options.run, options.out, weights=options.weights, sizes=sizes, samples=samples,
             choose_at=options.choose_at or 0,
-            report=lambda what: bar.update(task, description=what),
+            report=lambda what, share: bar.update(
+                task, description=what, total=1.0, completed=share
+            ),
         )  # fmt: skip
     size = options.out.stat().st_size
     if options.json:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,17 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import UserError
+from ..evaluate.evaluate import Scores
 from ..evaluate.run import Trained as Stack
 from ..evaluate.run import fresh
 from ..train.task import VALIDATION_SEED, Task
+from ..types import Batch
 from . import model_file
 from .runs import Trained, read_run
 
 SIZES = (16, 32, 64)
 SAMPLES = 64
+Report = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)
@@ -46,12 +50,12 @@ def pack(
     sizes: tuple[int, ...] = SIZES,
     samples: int = SAMPLES,
     choose_at: int = 0,
-    report: Callable[[str], None] = lambda what: None,
+    report: Report = lambda what, share: None,
 ) -> dict[str, Any]:
     """Write the best seed of a run as one file; its card.
 
     choose_at: the size to compare the seeds at, on fresh samples; 0: as validation did.
-    report: called with a few words before each thing that takes time.
+    report: called with a few words for each thing that takes time, and the share that is done.
     """
     if out.is_dir() or not out.parent.is_dir():
         raise UserError(f"can't write {out}: give the path of a file in a folder that exists")
@@ -65,12 +69,12 @@ def pack(
     chosen, why = _choose(run, task, choose_at, report)
     scores, outputs = {}, {}
     for size in sizes:
-        report(f"scoring at n = {size}")
+        report(what := f"scoring at n = {size}", 0.0)
         batch = fresh(_stack(run, _even(task), [chosen]), size, samples)
-        (found,) = _stack(run, task, [chosen]).score(batch, hints=False)
+        (found,) = _scores(run, task, [chosen], batch, partial(report, what))
         scores[str(size)], outputs[str(size)] = found.score, found.outputs
-    report("scoring on the benchmark's test split")
-    (test,) = _stack(run, task, [chosen]).score(task.official(), hints=False)
+    report(what := "scoring on the benchmark's test split", 0.0)
+    (test,) = _scores(run, task, [chosen], task.official(), partial(report, what))
     card = {
         "algorithm": run.config.algorithm,
         "variant": run.config.variant,
@@ -91,9 +95,7 @@ def pack(
     return card
 
 
-def _choose(
-    run: Trained, task: Task, choose_at: int, report: Callable[[str], None]
-) -> tuple[Candidate, str]:
+def _choose(run: Trained, task: Task, choose_at: int, report: Report) -> tuple[Candidate, str]:
     """The best seed on validation, and how it was found, in words."""
     names, seeds = run.design.layout.names, run.config.seeds
     candidates = [
@@ -109,14 +111,24 @@ def _choose(
     if len(candidates) == 1:
         return candidates[0], why
     size = choose_at or 2 * max(task.protocol.sizes(run.config.sizes))
-    report(f"comparing {len(candidates)} seeds at n = {size}")
+    report(what := f"comparing {len(candidates)} seeds at n = {size}", 0.0)
     batch = task.fresh(size, SAMPLES, VALIDATION_SEED + size, run.config.validation_drawn)
-    found = [s.score for s in _stack(run, task, candidates).score(batch, hints=False)]
+    found = [s.score for s in _scores(run, task, candidates, batch, partial(report, what))]
     if choose_at:
         why = f"best of {seeds} seeds on {SAMPLES} fresh samples of n = {size}"
     else:
         why += f"; {len(candidates)} were equal there, and compared on fresh samples of n = {size}"
     return candidates[int(np.argmax(found))], why
+
+
+def _scores(
+    run: Trained,
+    task: Task,
+    candidates: list[Candidate],
+    batch: Batch,
+    progress: Callable[[float], None],
+) -> list[Scores]:
+    return _stack(run, task, candidates).score(batch, hints=False, progress=progress)
 
 
 def _stack(run: Trained, task: Task, candidates: list[Candidate]) -> Stack:
