@@ -21,6 +21,7 @@ from .layers import Linear, Together, product
 
 NEVER = -1e9  # the logit of a node that is padding
 _FEW_NODES = 24
+_fence = jax.lax.optimization_barrier  # nothing is fused across it
 _NEARLY_NEVER = 1e-9  # added to a probability before its logarithm is taken
 
 
@@ -187,7 +188,6 @@ def _derivatives_of_larger(kept, wanted):
 
 
 lean_sum_of_larger.defvjp(_keeping_little, _derivatives_of_larger)
-_fence = jax.lax.optimization_barrier
 
 
 class EdgePointerDecoder(eqx.Module):
