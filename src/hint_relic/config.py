@@ -230,7 +230,7 @@ class TrainConfig:
     """set by NAME"""
     variant: str = "baseline"
     """whose settings to take where none are given: no_hints, baseline, baseline_reversal,
-    hint_relic_no_kl, hint_relic, hint_relic_no_reversal, baseline_views or best"""
+    hint_relic_no_kl, hint_relic, hint_relic_no_reversal, baseline_views, untold or best"""
     steps: int = 10_000
     """updates"""
     seeds: int = 3

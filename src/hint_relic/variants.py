@@ -1,5 +1,5 @@
-"""The variants of the method, as settings of one config: each column of the paper's tables, a
-control, and what goes beyond the paper."""
+"""The variants of the method, as settings of one config: each column of the paper's tables, two
+controls, and what goes beyond the paper."""
 
 from __future__ import annotations
 
@@ -55,6 +55,11 @@ VARIANTS = {
         _REVERSED,
         ObjectiveConfig(view_hints=1.0),
         _SEARCHED,
+    ),
+    "untold": Variant(
+        "reversal, hints fed back but neither told nor contrasted: a control",
+        _REVERSED,
+        ObjectiveConfig(hints=0.0),
     ),
     # beyond the paper; docs/experiments.md has the reasons
     "best": Variant(
@@ -112,4 +117,5 @@ def preset(variant: str, algorithm: str = "") -> TrainConfig:
         choose_at=found.choose_at,
     )
     config = replace(config, **found.instead.get(algorithm, {}))
-    return replace(config, keep_static_hints=config.objective.needs_views)
+    objective = config.objective
+    return replace(config, keep_static_hints=objective.needs_views or not objective.hints)

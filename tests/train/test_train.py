@@ -186,6 +186,14 @@ def test_a_batch_whose_loss_is_not_finite_is_skipped():
     assert same == metered._replace(skipped=jnp.ones(()))
 
 
+@pytest.mark.parametrize("name", ["bfs", "binary_search"])
+def test_untold_is_hint_relic_without_its_objective(name):
+    untold, paper = preset("untold", name), preset("hint_relic", name)
+    assert untold == replace(paper, variant="untold", objective=untold.objective, view=untold.view)
+    assert not untold.objective.needs_views
+    assert not untold.objective.supervises_hints
+
+
 @pytest.mark.parametrize(("clip", "norm"), [(0.0, 5.0), (1.0, 1.0), (9.0, 5.0)])
 def test_gradients_are_cut_to_a_norm_or_not_at_all(clip, norm):
     adam = optimiser(OptimiserConfig(clip=clip))
