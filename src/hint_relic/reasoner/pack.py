@@ -19,11 +19,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import UserError
-from ..evaluate.evaluate import Scores
 from ..evaluate.run import Trained as Stack
 from ..evaluate.run import fresh
 from ..train.task import VALIDATION_SEED, Task
-from ..types import Batch
 from . import model_file
 from .runs import Trained, read_run
 
@@ -67,14 +65,15 @@ def pack(
         if problem := task.protocol.algorithm.draws(size):
             raise UserError(problem)
     chosen, why = _choose(run, task, choose_at, report)
+    stack = _stack(run, task, [chosen])
     scores, outputs = {}, {}
     for size in sizes:
         report(what := f"scoring at n = {size}", 0.0)
-        batch = fresh(_stack(run, _even(task), [chosen]), size, samples)
-        (found,) = _scores(run, task, [chosen], batch, partial(report, what))
+        batch = fresh(replace(stack, task=_even(task)), size, samples)
+        (found,) = stack.score(batch, hints=False, progress=partial(report, what))
         scores[str(size)], outputs[str(size)] = found.score, found.outputs
     report(what := "scoring on the benchmark's test split", 0.0)
-    (test,) = _scores(run, task, [chosen], task.official(), partial(report, what))
+    (test,) = stack.score(task.official(), hints=False, progress=partial(report, what))
     card = {
         "algorithm": run.config.algorithm,
         "variant": run.config.variant,
@@ -113,22 +112,13 @@ def _choose(run: Trained, task: Task, choose_at: int, report: Report) -> tuple[C
     size = choose_at or 2 * max(task.protocol.sizes(run.config.sizes))
     report(what := f"comparing {len(candidates)} seeds at n = {size}", 0.0)
     batch = task.fresh(size, SAMPLES, VALIDATION_SEED + size, run.config.validation_drawn)
-    found = [s.score for s in _scores(run, task, candidates, batch, partial(report, what))]
+    stack = _stack(run, task, candidates)
+    found = stack.score(batch, hints=False, progress=partial(report, what))
     if choose_at:
         why = f"best of {seeds} seeds on {SAMPLES} fresh samples of n = {size}"
     else:
         why += f"; {len(candidates)} were equal there, and compared on fresh samples of n = {size}"
-    return candidates[int(np.argmax(found))], why
-
-
-def _scores(
-    run: Trained,
-    task: Task,
-    candidates: list[Candidate],
-    batch: Batch,
-    progress: Callable[[float], None],
-) -> list[Scores]:
-    return _stack(run, task, candidates).score(batch, hints=False, progress=progress)
+    return candidates[int(np.argmax([scores.score for scores in found]))], why
 
 
 def _stack(run: Trained, task: Task, candidates: list[Candidate]) -> Stack:
