@@ -88,6 +88,7 @@ def test_evaluate_scores_a_reasoner_by_name_or_file(capsys):
     [
         (["train", "bsf"], "did you mean 'bfs'"),
         (["train", "bfs", "--variant", "baselin"], "did you mean 'baseline'"),
+        (["train", "bfs", "--algorithm", "dfs"], "settings for dfs"),
         (["train", "bfs", "--steps", "0"], "steps must be at least 1"),
         (["train", "bfs", "--config", "nowhere.toml"], "can't read nowhere.toml"),
         (["train", "segments_intersect", "--variant", "hint_relic"], "view"),

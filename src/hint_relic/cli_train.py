@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 import tomllib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -104,8 +104,9 @@ def train(options: Train) -> None:
     from .algorithms import get
     from .train.loop import train as run
 
-    get(options.name)
-    config = replace(options.settings, algorithm=options.name)
+    config, name = options.settings, get(options.name).name
+    if config.algorithm != name:
+        raise UserError(f"asked to train {name} with settings for {config.algorithm}; name one")
     ending = "-proxy" if options.proxy else ""
     out = options.out or Path("runs") / f"{options.name}-{config.variant}{ending}"
     with Reporter(config.steps) as reporter:

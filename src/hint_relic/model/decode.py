@@ -17,11 +17,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 from ..spec import Field, Kind, Location
-from .layers import Linear, Together, product
+from .layers import Linear, Together, fence, product
 
 NEVER = -1e9  # the logit of a node that is padding
 _FEW_NODES = 24
-_fence = jax.lax.optimization_barrier  # nothing is fused across it
 _NEARLY_NEVER = 1e-9  # added to a probability before its logarithm is taken
 
 
@@ -151,7 +150,8 @@ class PointerDecoder(eqx.Module):
         return jnp.maximum(source[:, None], jnp.swapaxes(pair, 0, 1))
 
     def predict(self, representation: Array, features: Features) -> Float[Array, "n n"]:
-        return _only_live(self.out(representation)[..., 0], features.live)
+        logits = fence(self.out(representation)[..., 0])  # from the softmax that reads them
+        return _only_live(logits, features.live)
 
 
 def sum_of_larger(
@@ -168,7 +168,7 @@ def lean_sum_of_larger(edge: Array, node: Array, weight: Array) -> Array:
     Left to itself XLA makes the sum within a kernel for the softmax that reads it, seven times
     as slowly, and stores for the derivatives which of all those numbers were larger.
     """
-    return _fence(sum_of_larger(edge, node, weight))
+    return fence(sum_of_larger(edge, node, weight))
 
 
 def _keeping_little(edge, node, weight):
@@ -177,11 +177,11 @@ def _keeping_little(edge, node, weight):
 
 def _derivatives_of_larger(kept, wanted):
     edge, node, weight = kept
-    edge, node, wanted = _fence((edge, node, wanted))
+    edge, node, wanted = fence((edge, node, wanted))
     nodes, rows = enumerate(node), zip(edge, wanted, strict=True)
     of_edge = sum(jnp.where(edge > row, wanted[..., k, None], 0.0) for k, row in nodes)
     of_node = sum(jnp.where(e[:, None] > node, 0.0, w[..., None]) for e, w in rows)
-    of_edge, of_node = _fence((of_edge, of_node))
+    of_edge, of_node = fence((of_edge, of_node))
     of_node = of_node.sum(0)
     of_weight = jnp.sum(edge * of_edge, axis=(0, 1)) + jnp.sum(node * of_node, axis=0)
     return of_edge * weight, of_node * weight, of_weight

@@ -19,6 +19,18 @@ Array = Any
 _ALIGNED = 16
 _FEW = 16
 
+fence = jax.lax.optimization_barrier  # XLA fuses nothing across it
+
+
+@jax.custom_vjp
+def fenced_back(x: Array) -> Array:
+    """x; what it hands back is fenced off. XLA would make the derivative of a maximum within
+    kernels that have few threads."""
+    return x
+
+
+fenced_back.defvjp(lambda x: (x, None), lambda _, wanted: (fence(wanted),))
+
 
 def product(x: Float[Array, "... k"], weight: Float[Array, "k h"]) -> Float[Array, "... h"]:
     """x @ weight; over pairs of nodes on a GPU, in the way that moves the fewest bytes."""

@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from ..config import ModelConfig
-from .layers import LayerNorm, Linear, Together, product
+from .layers import LayerNorm, Linear, Together, fenced_back, product
 
 _NEVER = -1e6  # what the reference puts where there is no message
 _GATE_BIAS = -3.0
@@ -70,7 +70,7 @@ def max_plus(left: Float[Array, "i j f"], right: Float[Array, "i k f"]) -> Float
 
 
 def _at_once(left: Array, right: Array) -> Array:
-    return jnp.max(left[:, :, None] + right[:, None, :], axis=0)
+    return fenced_back(jnp.max(left[:, :, None] + right[:, None, :], axis=0))
 
 
 @jax.custom_vjp
@@ -169,7 +169,7 @@ class Processor(eqx.Module):
         first, second = self.message
         messages = product(jax.nn.relu(first(jax.nn.relu(pairs))), second.weight)
         best = jnp.max(jnp.where(senders[..., None], messages, _NEVER), axis=0)  # (n, h)
-        best = best + second.bias
+        best = fenced_back(best) + second.bias
         received, *more_received = prepared.received(best)
 
         out = jax.nn.relu(kept + received)

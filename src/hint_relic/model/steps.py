@@ -107,7 +107,27 @@ def _blank(rows: Any, room: int) -> Any:
 
 
 def _put(stack: Any, row: Any, t: Array) -> Any:
-    return jax.tree.map(lambda s, r: jax.lax.dynamic_update_index_in_dim(s, r, t, 0), stack, row)
+    return jax.tree.map(lambda s, r: _writer(0)(s, r, t), stack, row)
+
+
+def _writer(axis: int) -> Callable[[Array, Array, Array], Array]:
+    """What writes row t of a stack, along an axis.
+
+    Mapped over samples and seeds it stays one write at one place; JAX would make a scatter of it,
+    which on a GPU no other kernel can take in.
+    """
+
+    @jax.custom_batching.custom_vmap
+    def write(stack: Array, row: Array, t: Array) -> Array:
+        return jax.lax.dynamic_update_index_in_dim(stack, row, t, axis)
+
+    @write.def_vmap
+    def _(size: int, mapped: list[bool], *given: Array) -> tuple[Array, bool]:
+        *arrays, t = given  # t is one for all that is mapped over: `longest`
+        wide = [x if m else jnp.broadcast_to(x, (size, *x.shape)) for x, m in zip(arrays, mapped)]
+        return _writer(axis + 1)(*wide, t), True
+
+    return write
 
 
 def _row(stack: Any, t: Array) -> Any:
