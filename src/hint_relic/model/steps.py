@@ -122,10 +122,11 @@ def _writer(axis: int) -> Callable[[Array, Array, Array], Array]:
         return jax.lax.dynamic_update_index_in_dim(stack, row, t, axis)
 
     @write.def_vmap
-    def _(size: int, mapped: list[bool], *given: Array) -> tuple[Array, bool]:
-        *arrays, t = given  # t is one for all that is mapped over: `longest`
-        wide = [x if m else jnp.broadcast_to(x, (size, *x.shape)) for x, m in zip(arrays, mapped)]
-        return _writer(axis + 1)(*wide, t), True
+    def _(size: int, mapped: list[bool], stack: Array, row: Array, t: Array) -> tuple[Array, bool]:
+        # t is one for all that is mapped over: `longest`
+        stack = stack if mapped[0] else jnp.broadcast_to(stack, (size, *stack.shape))
+        row = row if mapped[1] else jnp.broadcast_to(row, (size, *row.shape))
+        return _writer(axis + 1)(stack, row, t), True
 
     return write
 
