@@ -66,12 +66,12 @@ def compiled(name: str, variant: str, seeds: int) -> str:
     from hint_relic.variants import preset
 
     config = replace(preset(variant, name), seeds=seeds, sizes=(SIZE,), batch_size=BATCH)
+    jax.default_backend = lambda: "gpu"  # some things are put in other words for one
     begun = begin(config)
     topology: Any = topologies.get_topology_desc(
         "h200", platform="cuda", topology="1x1x1", target_config=H200
     )
     place = NamedSharding(Mesh(np.array(topology.devices[:1]), "x"), PartitionSpec())
-    jax.default_backend = lambda: "gpu"  # some layers are put in other words for one
     lowered = begun.programs.lower(begun.state, begun.meter, begun.item, place)
     return lowered.compile().as_text()
 

@@ -16,9 +16,7 @@ from .config import (
     OptimiserConfig,
     TrainConfig,
     ViewConfig,
-    ViewSource,
     ViewWalk,
-    ViewWeights,
 )
 from .errors import choose
 
@@ -38,7 +36,8 @@ class Variant:
 
 _PLAIN, _REVERSED = ModelConfig(), ModelConfig(reversal=True)
 _FOLLOWED = ModelConfig(edge_pointers=EdgePointers.FOLLOWED)
-_CONTRASTIVE = ObjectiveConfig(hints=0.0, contrastive=1.0)
+_UNTOLD = ObjectiveConfig(hints=0.0)
+_CONTRASTIVE = replace(_UNTOLD, contrastive=1.0)
 _RELIC = replace(_CONTRASTIVE, kl=1.0)
 _SEARCHED = ViewConfig(walk=ViewWalk.SEARCH)
 _UNDECAYED = {"model": _REVERSED, "optimiser": OptimiserConfig(), "choose_at": 48}
@@ -59,7 +58,7 @@ VARIANTS = {
     "untold": Variant(
         "reversal, hints fed back but neither told nor contrasted: a control",
         _REVERSED,
-        ObjectiveConfig(hints=0.0),
+        _UNTOLD,
     ),
     # beyond the paper; docs/experiments.md has the reasons
     "best": Variant(
@@ -71,14 +70,14 @@ VARIANTS = {
         instead={
             "dfs": {"objective": ObjectiveConfig(), "choose_at": 48},  # it has no views
             "strongly_connected_components": {"sizes": tuple(range(10, 17)), "choose_at": 48},
-            "topological_sort": {"view": ViewConfig(ViewSource.VERIFIED)},
+            "topological_sort": {"view": _SEARCHED, "choose_at": 48},
             "floyd_warshall": {
                 "model": replace(_FOLLOWED, feedback=Feedback.HARD_ON_EVAL),
                 "objective": ObjectiveConfig(),
                 "optimiser": OptimiserConfig(learning_rate=3e-3, decay=True),
             },
-            "mst_kruskal": {
-                "view": ViewConfig(weights=ViewWeights.DRAWN),
+            "mst_kruskal": {  # better without the contrast
+                "objective": _UNTOLD,
                 "optimiser": OptimiserConfig(decay=True, skip=100.0),
             },
             "mst_prim": _UNDECAYED,

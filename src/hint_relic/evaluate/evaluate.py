@@ -20,7 +20,7 @@ from .score import Counts, count_hints, count_outputs, score
 
 PAIRS = {"cpu": 4 * 64**2}  # pairs of nodes at a time: 4 samples of 64 nodes on a CPU
 MOST_PAIRS = 32 * 64**2  # elsewhere
-SIDE_BY_SIDE = 32  # up to this many nodes all networks run at once, beyond it in turn
+SIDE_BY_SIDE = 32  # up to this many nodes all networks run at once, beyond it and on a CPU in turn
 
 
 class Scores(NamedTuple):
@@ -93,8 +93,9 @@ def _pieces(batch: Batch, hints: bool) -> list[Batch]:
 
 def _count_piece(networks: Network, piece: Batch, hints: bool):
     samples, nodes = piece.inputs["pos"].shape[:2]
+    side_by_side = nodes <= SIDE_BY_SIDE and jax.default_backend() != "cpu"
     with needs_room(f"scoring {samples} samples of {nodes} nodes at a time", "the size"):
-        return jax.device_get(_count(networks, piece, hints, nodes <= SIDE_BY_SIDE))
+        return jax.device_get(_count(networks, piece, hints, side_by_side))
 
 
 def prepare(networks: Network, batch: Batch) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 
 from ..algorithms.kernel import cache_root
 from ..config import TrainConfig
@@ -46,17 +47,38 @@ def keep_compiled_programs() -> None:
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
 
 
-def _shape(tree: Any, place: Any) -> Any:
-    return jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=place), tree)
+def _shape(tree: Any, place: Any, seeds: int | None = None) -> Any:
+    """The shapes of arrays whose first axis is that of seeds; of fewer seeds, if told."""
+    return jax.tree.map(
+        lambda x: jax.ShapeDtypeStruct((seeds or len(x), *x.shape[1:]), x.dtype, sharding=place),
+        tree,
+    )
+
+
+@jax.jit
+def _apart(tree: Any) -> list[Any]:
+    """A tree for each seed; the axis of seeds stays."""
+    seeds = range(len(jax.tree.leaves(tree)[0]))
+    return [jax.tree.map(lambda x, i=i: x[i : i + 1], tree) for i in seeds]
+
+
+@jax.jit
+def _together(trees: list[Any]) -> Any:
+    return jax.tree.map(lambda *xs: jnp.concatenate(xs), *trees)
 
 
 class Programs:
-    """`update`, over all seeds at once, for every shape of batch it is given."""
+    """`update`, over all seeds, for every shape of batch it is given.
+
+    Seeds are updated side by side, by one program; on a CPU in turn, by the program for one, since
+    three side by side take four times as long as one there (docs/performance.md).
+    """
 
     def __init__(self, layout: Layout, objective: Objective, config: TrainConfig):
         one = partial(
             update, layout=layout, objective=objective, config=config.optimiser, steps=config.steps
         )
+        self._in_turn = jax.default_backend() == "cpu"
         self._jit = jax.jit(jax.vmap(one), donate_argnums=(0, 1))
         self._ready: dict[Any, Any] = {}
 
@@ -66,7 +88,7 @@ class Programs:
 
     def lower(self, state: State, meter: Meter, batch: Batch, place: Any = None) -> Any:
         """The program for these shapes, not compiled yet. place: the device, if not this one."""
-        return self._jit.lower(*(_shape(tree, place) for tree in (state, meter, batch)))
+        return self._jit.lower(*_shape((state, meter, batch), place, 1 if self._in_turn else None))
 
     def prepare(
         self,
@@ -88,4 +110,7 @@ class Programs:
     def __call__(self, state: State, meter: Meter, batch: Batch) -> tuple[State, Meter]:
         if self._key(batch) not in self._ready:  # a sample longer than any of the survey
             self.prepare(state, meter, [batch])
-        return self._ready[self._key(batch)](state, meter, batch)
+        program = self._ready[self._key(batch)]
+        if self._in_turn:
+            return _together([program(*given) for given in _apart((state, meter, batch))])
+        return program(state, meter, batch)
