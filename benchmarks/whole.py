@@ -104,7 +104,7 @@ def staged_update(config: Any) -> float:
 
     task = Task.of(config)
     layout, state = initial(config, task)
-    objective = task.objective(config.objective)
+    objective = task.objective(config)
     with stream_for(config, task) as stream:
         cycle = len(stream.sizes)
         batches = [stream.batch(k) for k in range(min(STAGED, config.steps // cycle * cycle))]

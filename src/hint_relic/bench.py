@@ -70,7 +70,6 @@ def timed(run: Callable[[], Any], budget_s: float) -> float:
 class Begun(NamedTuple):
     """All that an update needs. longest: rows of the hints of the batch's longest sample."""
 
-    task: Task
     layout: Layout
     programs: Programs
     state: State
@@ -85,9 +84,9 @@ def begin(config: TrainConfig, steps: int = 0) -> Begun:
     layout, state = initial(config, task)
     with stream_for(config, task) as stream:
         item, longest = _batch_of(stream, steps)
-    objective = task.objective(config.objective)
+    objective = task.objective(config)
     meter = empty_meter(objective, layout, state, item)
-    return Begun(task, layout, Programs(layout, objective, config), state, meter, item, longest)
+    return Begun(layout, Programs(layout, objective, config), state, meter, item, longest)
 
 
 def measure(
@@ -103,7 +102,7 @@ def measure(
     compiled: called in between.
     """
     config = replace(config, sizes=(max(config.sizes),))
-    task, layout, programs, state, meter, item, longest = begin(config, steps)
+    layout, programs, state, meter, item, longest = begin(config, steps)
     state, meter = jax.tree.map(jnp.array, (state, meter))  # own buffers: updates donate them
     start = time.monotonic()
     programs.prepare(state, meter, [item])
@@ -117,12 +116,13 @@ def measure(
         return state.step
 
     seconds = timed(update, budget_s)
-    batch, taken = jax.tree.map(lambda x: x[0], item), longest - 1
+    batch = item.batch if config.objective.needs_views else item
+    steps_of = batch.lengths - 1  # each sample's own: no other is needed
+    taken = steps_of.sum()
     if config.objective.needs_views:
-        until = int(item.view.until.max()) if task.short_views else taken
-        batch, taken = batch.batch, taken + min(taken, until)
+        taken += jnp.minimum(item.view.until, steps_of).sum()
     network = jax.eval_shape(layout.unflatten, state.weights[0])
-    flop = PASSES * _step_flop(network, batch) * batch.samples * taken * config.seeds
+    flop = PASSES * _step_flop(network, jax.tree.map(lambda x: x[0], batch)) * float(taken)
     stats = jax.devices()[0].memory_stats() or {}
     return Cost(
         config.algorithm,

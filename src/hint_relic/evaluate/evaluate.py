@@ -83,9 +83,11 @@ def chunks(batch: Batch, size: int) -> list[Batch]:
 
 
 def _pieces(batch: Batch, hints: bool) -> list[Batch]:
-    """As many samples at a time as the device has room for."""
+    """As many samples at a time as the device has room for, those of like lengths together."""
     if not hints:  # what nobody looks at is not sent to the device
         batch = first_step(batch)
+    order = np.argsort(batch.lengths, kind="stable")
+    batch = jax.tree.map(lambda x: x[order], batch)
     nodes = batch.inputs["pos"].shape[1]
     pairs = PAIRS.get(jax.default_backend(), MOST_PAIRS)
     return chunks(batch, min(max(1, pairs // nodes**2), len(batch.lengths)))

@@ -144,14 +144,13 @@ class PointerDecoder(eqx.Module):
         return Parts(node=(self.source, self.target), edge=(self.edge,))
 
     def represent(self, parts: Parts) -> Float[Array, "n n h"]:
-        """[v, u]: that v points at u. It is read off the edge from u to v."""
+        """[u, v]: that v points at u. It is read off the edge from u to v."""
         source, target = parts.node
-        pair = target[:, None] + parts.edge[0]  # (u, v, h)
-        return jnp.maximum(source[:, None], jnp.swapaxes(pair, 0, 1))
+        return jnp.maximum(source, target[:, None] + parts.edge[0])
 
     def predict(self, representation: Array, features: Features) -> Float[Array, "n n"]:
         logits = fence(self.out(representation)[..., 0])  # from the softmax that reads them
-        return _only_live(logits, features.live)
+        return _only_live(logits.T, features.live)
 
 
 def sum_of_larger(

@@ -33,9 +33,14 @@ fenced_back.defvjp(lambda x: (x, None), lambda _, wanted: (fence(wanted),))
 
 
 def product(x: Float[Array, "... k"], weight: Float[Array, "k h"]) -> Float[Array, "... h"]:
-    """x @ weight; over pairs of nodes on a GPU, in the way that moves the fewest bytes."""
-    over_pairs = x.ndim >= 3 and jax.default_backend() == "gpu"
-    return _lean_product(x, weight) if over_pairs else x @ weight
+    """x @ weight; over pairs of nodes, in the way that moves the fewest bytes.
+
+    On a CPU what its derivatives read is fenced off: XLA would make it once for each of them, and
+    the transpose of it number by number.
+    """
+    if x.ndim < 3:
+        return x @ weight
+    return _lean_product(x, weight) if jax.default_backend() == "gpu" else fenced_back(x @ weight)
 
 
 @jax.custom_vjp

@@ -25,6 +25,7 @@ from .layers import Linear
 from .process import Processor
 from .sinkhorn import log_sinkhorn
 from .steps import loop
+from .turns import Turns
 
 OUTPUT_SINKHORN_STEPS = 10
 
@@ -50,6 +51,7 @@ class Seen(NamedTuple):
 
 
 Observe = Callable[[Array, Seen], Any]
+ObserveSome = Callable[[Array, Array, Seen], Any]  # who, at which step of theirs, what
 
 
 class State(NamedTuple):
@@ -259,6 +261,22 @@ class Executor:
 
         first, end = (jnp.asarray(x, jnp.int32) for x in steps)
         return loop(step, states, first, end, room)
+
+    def walk_in_turns(
+        self, given: Given, states: State, turns: Turns, observe: ObserveSome
+    ) -> tuple[State, Any]:
+        """The same for all steps of problems, some of them at a time: (their last states, what was
+        observed in each round).
+        """
+
+        def round_of(states: State, i: Array):
+            who, t = turns.who[i], turns.step[i]
+            mine, now = jax.tree.map(lambda x: x[who], (given, states))
+            after, seen = jax.vmap(self.step)(mine, now, t)
+            states = jax.tree.map(lambda x, new: x.at[who].set(new), states, after)
+            return states, observe(who, t, seen)
+
+        return loop(round_of, states, jnp.zeros((), jnp.int32), turns.rounds, len(turns.who))
 
     def outputs(self, given: Given, last: State, noise: PRNGKeyArray | None) -> dict[str, Array]:
         """Outputs are read once, at the problem's own last step."""

@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from ..config import ModelConfig
-from .layers import LayerNorm, Linear, Together, fenced_back, product
+from .layers import LayerNorm, Linear, Together, fence, fenced_back, product
 
 _NEVER = -1e6  # what the reference puts where there is no message
 _GATE_BIAS = -3.0
@@ -65,8 +65,10 @@ class Triplets(eqx.Module):
 
 def max_plus(left: Float[Array, "i j f"], right: Float[Array, "i k f"]) -> Float[Array, "j k f"]:
     """The (max, +) matrix product: max over i of left[i, j] + right[i, k]."""
-    one_by_one = jax.default_backend() == "cpu" and left.shape[0] > _FEW_NODES
-    return _one_by_one(left, right) if one_by_one else _at_once(left, right)
+    if jax.default_backend() != "cpu":
+        return _at_once(left, right)
+    # fenced off: XLA would make it within the product that reads it, more slowly than both
+    return fence((_one_by_one if left.shape[0] > _FEW_NODES else _at_once)(left, right))
 
 
 def _at_once(left: Array, right: Array) -> Array:

@@ -54,7 +54,7 @@ def loop(
 
     numbers: dict[int, Array] = {}
     others: dict[int, Array] = {}
-    for i, value in enumerate(jax.device_put(list(program.consts))):
+    for i, value in enumerate(map(jnp.asarray, program.consts)):
         (numbers if jnp.issubdtype(value.dtype, jnp.floating) else others)[i] = value
     return _loop(explicit, room, numbers, others, start, (longest(first), longest(end)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -28,25 +29,31 @@ from .supervised import (
     supervised,
 )
 
+_NEARLY_ALL = 0.9  # if so many samples are busy all the time, taking turns costs more than it saves
+
 # (network, batch or pair, key) -> (loss, its parts by name)
 Objective = Callable[[Network, Any, PRNGKeyArray], tuple[Array, dict[str, Array]]]
 
 
 def objective_for(
-    config: ObjectiveConfig, contrasted: Sequence[str], *, short_views: bool = False
+    config: ObjectiveConfig,
+    contrasted: Sequence[str],
+    *,
+    short_views: bool = False,
+    busy: float = 1.0,
 ) -> Objective:
     """The objective that a config describes.
 
     short_views: whether views agree with their inputs for a part of the steps only. It changes
     no result: the inputs then take the rest of their steps without them, which is faster.
+    busy: how many steps samples take, as a share of those of the longest of their batch. It
+    changes no result either: where it is low and there are no views, samples take turns.
     """
     if config.needs_views:
         return partial(
             view_objective, config=config, contrasted=tuple(contrasted), short_views=short_views
         )
-    if config.hints != 1.0:
-        return partial(weighted_objective, weight=config.hints)
-    return supervised_objective
+    return partial(weighted_objective, weight=config.hints, busy=busy)
 
 
 def supervised_objective(
@@ -57,11 +64,13 @@ def supervised_objective(
 
 
 def weighted_objective(
-    network: Network, batch: Batch, key: PRNGKeyArray, *, weight: float
+    network: Network, batch: Batch, key: PRNGKeyArray, *, weight: float, busy: float = 1.0
 ) -> tuple[Array, dict[str, Array]]:
-    """The same with a weight on the hints."""
-    keys = jax.random.split(key, batch.lengths.shape[0])
-    parts = mean_losses(supervised(network, batch, keys))
+    """The same with a weight on the hints. busy: see `objective_for`."""
+    samples = batch.lengths.shape[0]
+    places = math.ceil(samples * busy) if busy < _NEARLY_ALL else samples
+    keys = jax.random.split(key, samples)
+    parts = mean_losses(supervised(network, batch, keys, places=places))
     return _total(parts, {k: 1.0 if k in batch.outputs else weight for k in parts}), parts
 
 
@@ -150,6 +159,8 @@ def _compared(
             represented = represented[:2]
         else:
             represented = project(network.projections[name], represented, config.normalise)
+            if field.kind is not Kind.CATEGORICAL:
+                represented = jnp.swapaxes(represented, -3, -2)  # [v, u]: that v points at u
         out[name] = represented
     return out
 

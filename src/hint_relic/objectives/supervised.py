@@ -14,7 +14,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from ..model.dense import stored
-from ..model.network import Network, Observe, Seen, to_problems
+from ..model.network import Executor, Network, Observe, ObserveSome, Seen, to_problems
+from ..model.turns import take_turns
 from ..spec import Field, Kind, Location, Spec, Stage, of_stage
 from ..types import Batch
 
@@ -111,24 +112,46 @@ def hints_seen(spec: Spec, batch: Batch, live: Bool[Array, "samples n"]) -> Obse
     return observe
 
 
+def some_hints_seen(spec: Spec, batch: Batch, live: Bool[Array, "samples n"]) -> ObserveSome:
+    """The same where some samples of a batch take a step."""
+
+    def observe(who: Array, t: Array, seen: Seen) -> dict[str, Tally]:
+        now = {
+            k: v[who, jnp.minimum(t + 1, v.shape[1] - 1)][:, None] for k, v in batch.hints.items()
+        }
+        each = jax.vmap(partial(hint_tallies, spec))
+        return each(seen.predicted, now, t, batch.lengths[who] - 1, live[who])
+
+    return observe
+
+
 def at_step(hints: dict[str, Array], t: Array) -> dict[str, Array]:
     """The hints of one step (of the last, beyond it)."""
     return {k: v[jnp.minimum(t, v.shape[0] - 1)] for k, v in hints.items()}
 
 
 def supervised(
-    network: Network, batch: Batch, noise: PRNGKeyArray | None = None
+    network: Network, batch: Batch, noise: PRNGKeyArray | None = None, *, places: int = 0
 ) -> dict[str, Tally]:
-    """For each sample, a tally for every output, and for every hint that is predicted.
+    """Tallies for every output, and for every hint that is predicted; they add up to those of
+    the batch.
 
-    noise: a key for each sample, or none.
+    noise: a key for each sample, or none. places: run so many samples at a time, in turns (0: all).
     """
     spec = network.spec
+    batch = jax.tree.map(jnp.asarray, batch)
     live = live_nodes(batch.inputs["pos"], batch.nodes)
-
-    outputs, hints = network.run(
-        *to_problems(batch), training=True, noise=noise, observe=hints_seen(spec, batch, live)
-    )
+    problems, room = to_problems(batch)
+    executor = Executor(network, training=True)
+    given, start = jax.vmap(executor.begin)(problems)
+    steps = batch.lengths - 1
+    if 0 < places < len(steps):
+        turns, observe_some = take_turns(steps, places, room), some_hints_seen(spec, batch, live)
+        last, hints = executor.walk_in_turns(given, start, turns, observe_some)
+    else:
+        observe = hints_seen(spec, batch, live)
+        last, hints = executor.walk(given, start, (0, jnp.max(steps)), room, observe)
+    outputs = jax.vmap(executor.outputs)(given, last, noise)
     of_outputs = jax.vmap(partial(output_tallies, spec))(outputs, batch.outputs, live)
     return of_outputs | jax.tree.map(lambda x: x.sum(0), hints)
 

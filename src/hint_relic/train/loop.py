@@ -57,7 +57,7 @@ def train(
     stream_for(config, task).close()  # whatever can't be drawn is refused before anything is made
     for size in config.reported_sizes:
         check_request(task.protocol.algorithm, size, 1, 0, (), None)
-    objective = objective or task.objective(config.objective)
+    objective = objective or task.objective(config)
     with RunFolder(out, config, restart) as folder:
         done = folder.result()
         if done is not None and done["steps"] >= config.steps:

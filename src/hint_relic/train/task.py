@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..algorithms import Augmentation
-from ..config import Drawn, ObjectiveConfig, Padding, TrainConfig, ViewSource
+from ..config import Drawn, Padding, TrainConfig, ViewSource
 from ..data import Protocol, Stream
 from ..data.shape import single_precision, trim
 from ..data.splits import SPLITS, sample, split
@@ -25,6 +25,7 @@ from ..types import Batch
 from .update import Meter, State, initial_state
 
 VALIDATION_SEED = 2**31 + 1
+SURVEY_SEED = 2**31
 MOST_VALIDATION_SAMPLES = 1024
 
 
@@ -50,8 +51,22 @@ class Task:
         short = not paper or protocol.algorithm.view is Augmentation.ENTERED_NODE
         return cls(protocol, spec, contrasted, short)
 
-    def objective(self, config: ObjectiveConfig) -> Objective:
-        return objective_for(config, self.contrasted, short_views=self.short_views)
+    def objective(self, config: TrainConfig) -> Objective:
+        # A GPU has room for all samples of a batch at once, and few would leave it idle.
+        in_turns = jax.default_backend() == "cpu" and not config.objective.needs_views
+        return objective_for(
+            config.objective,
+            self.contrasted,
+            short_views=self.short_views,
+            busy=self._busy(config) if in_turns else 1.0,
+        )
+
+    def _busy(self, config: TrainConfig) -> float:
+        """How many steps samples take, as a share of those of the longest of their batch."""
+        size, batches = max(self.protocol.sizes(config.sizes)), 16
+        drawn = self.fresh(size, batches * config.batch_size, SURVEY_SEED)
+        steps = drawn.lengths.reshape(batches, -1) - 1
+        return float(steps.mean() / max(1.0, steps.max(axis=1).mean()))
 
     def fresh(self, size: int, samples: int, seed: int, drawn: Drawn = Drawn.TRAINING) -> Batch:
         """Fresh samples of some size: from the training distribution, or from the benchmark's."""
