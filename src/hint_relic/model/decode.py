@@ -149,8 +149,8 @@ class PointerDecoder(eqx.Module):
         return jnp.maximum(source, target[:, None] + parts.edge[0])
 
     def predict(self, representation: Array, features: Features) -> Float[Array, "n n"]:
-        logits = fence(self.out(representation)[..., 0])  # from the softmax that reads them
-        return _only_live(logits.T, features.live)
+        logits = fence(self.out(representation)[..., 0].T)  # from the softmax that reads them
+        return _only_live(logits, features.live)
 
 
 def sum_of_larger(
