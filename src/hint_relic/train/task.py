@@ -25,7 +25,8 @@ from ..types import Batch
 from .update import Meter, State, initial_state
 
 VALIDATION_SEED = 2**31 + 1
-SURVEY_SEED = 2**31
+SURVEY_SEED = 2**30
+SURVEYED_BATCHES, MOST_SURVEYED = 8, 64
 MOST_VALIDATION_SAMPLES = 1024
 
 
@@ -63,9 +64,10 @@ class Task:
 
     def _busy(self, config: TrainConfig) -> float:
         """How many steps samples take, as a share of those of the longest of their batch."""
-        size, batches = max(self.protocol.sizes(config.sizes)), 16
-        drawn = self.fresh(size, batches * config.batch_size, SURVEY_SEED)
-        steps = drawn.lengths.reshape(batches, -1) - 1
+        size = max(self.protocol.sizes(config.sizes))
+        samples = min(config.batch_size, MOST_SURVEYED)
+        batches = [self.fresh(size, samples, SURVEY_SEED + k) for k in range(SURVEYED_BATCHES)]
+        steps = np.stack([batch.lengths for batch in batches]) - 1
         return float(steps.mean() / max(1.0, steps.max(axis=1).mean()))
 
     def fresh(self, size: int, samples: int, seed: int, drawn: Drawn = Drawn.TRAINING) -> Batch:
