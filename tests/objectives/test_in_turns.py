@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hint_relic.objectives.objective import weighted_objective
+from hint_relic.objectives.objective import supervised_objective
 from hint_relic.train.task import Task, initial, stream_for
 from hint_relic.variants import preset
 from tiny import QUICKLY
@@ -36,7 +36,7 @@ def test_turns_change_nothing(algorithm, variant):
 
     def found(busy):
         def loss(weights, batch, key):
-            objective = partial(weighted_objective, weight=config.objective.hints, busy=busy)
+            objective = partial(supervised_objective, weight=config.objective.hints, busy=busy)
             return objective(layout.unflatten(weights), batch, key)
 
         one = jax.value_and_grad(loss, has_aux=True)

@@ -53,20 +53,16 @@ def objective_for(
         return partial(
             view_objective, config=config, contrasted=tuple(contrasted), short_views=short_views
         )
-    return partial(weighted_objective, weight=config.hints, busy=busy)
+    return partial(supervised_objective, weight=config.hints, busy=busy)
 
 
 def supervised_objective(
-    network: Network, batch: Batch, key: PRNGKeyArray
+    network: Network, batch: Batch, key: PRNGKeyArray, *, weight: float = 1.0, busy: float = 1.0
 ) -> tuple[Array, dict[str, Array]]:
-    """Every output and every hint against the truth, all with the same weight."""
-    return weighted_objective(network, batch, key, weight=1.0)
+    """Every output and every hint against the truth.
 
-
-def weighted_objective(
-    network: Network, batch: Batch, key: PRNGKeyArray, *, weight: float, busy: float = 1.0
-) -> tuple[Array, dict[str, Array]]:
-    """The same with a weight on the hints. busy: see `objective_for`."""
+    weight: of the hints. busy: see `objective_for`.
+    """
     samples = batch.lengths.shape[0]
     places = math.ceil(samples * busy) if busy < _NEARLY_ALL else samples
     keys = jax.random.split(key, samples)

@@ -57,7 +57,6 @@ def train(
     stream_for(config, task).close()  # whatever can't be drawn is refused before anything is made
     for size in config.reported_sizes:
         check_request(task.protocol.algorithm, size, 1, 0, (), None)
-    objective = objective or task.objective(config)
     with RunFolder(out, config, restart) as folder:
         done = folder.result()
         if done is not None and done["steps"] >= config.steps:
@@ -68,6 +67,7 @@ def train(
             f"{config.batch_size} samples of up to {nodes} nodes each"
         )
         with needs_room(updates, "--batch-size, --seeds or --model.hidden"):
+            objective = objective or task.objective(config)
             return _Run(config, task, folder, objective, processor, report).go()
 
 
