@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hint_relic.config import Drawn, OptimiserConfig, TrainConfig, from_dict, to_dict
+from hint_relic.config import Drawn, OptimiserConfig, Padding, TrainConfig, from_dict, to_dict
 from hint_relic.data import sample
 from hint_relic.errors import UserError
 from hint_relic.evaluate.evaluate import _count
@@ -19,7 +19,7 @@ from hint_relic.paper import scores
 from hint_relic.train import checkpoint
 from hint_relic.train.folder import RunFolder
 from hint_relic.train.loop import _Run, train
-from hint_relic.train.task import Task, initial
+from hint_relic.train.task import Task, initial, stream_for
 from hint_relic.train.update import Meter, optimiser, update
 from hint_relic.variants import VARIANTS, preset
 from tiny import TINY
@@ -75,6 +75,34 @@ def test_what_scores_is_compiled_beside_the_updates(tmp_path, monkeypatch):
     plain = train(config, tmp_path / "plain")
     assert ahead["parameters_sha256"] == plain["parameters_sha256"]
     assert ahead["test"] == plain["test"]
+
+
+def shapes_of(config: TrainConfig) -> list[tuple[int, ...]]:
+    with stream_for(config, Task.of(config)) as stream:
+        items = [stream.batch(k) for k in range(len(stream.sizes))]
+    return [tuple(x.shape for x in jax.tree.leaves(item)) for item in items]
+
+
+def test_padding_decides_how_many_programs_there_are():
+    usual = TrainConfig(algorithm="bfs", batch_size=2)
+    counts = {p: len({*shapes_of(replace(usual, padding=p))}) for p in Padding}
+    assert counts == {"auto": 5, "own": 5, "next": 3, "largest": 1}
+    views = replace(preset("hint_relic", "bfs"), batch_size=2, padding=Padding.NEXT)
+    assert len({*shapes_of(views)}) == 1  # all are as large as the largest view
+
+
+@pytest.mark.parametrize("padding", [Padding.NEXT, Padding.LARGEST])
+def test_padding_changes_no_result(padding, tmp_path):
+    config = replace(TINY, sizes=(9, 10), steps=2, report_every=1)
+    losses: dict[Padding, list[float]] = {Padding.OWN: [], padding: []}
+    for kind, found in losses.items():
+
+        def report(record, found=found):
+            found += record.get("loss", [])
+
+        train(replace(config, padding=kind), tmp_path / kind, report=report)
+    assert len(losses[padding]) == 4
+    assert losses[Padding.OWN] == pytest.approx(losses[padding], rel=1e-5)
 
 
 class StopRunError(Exception):
