@@ -98,20 +98,6 @@ def test_batches_are_fresh(name):
 # --- shapes ----------------------------------------------------------------------------------
 
 
-def test_a_size_can_have_the_room_of_another():
-    """Nodes and steps are padded; what is in them stays as it is."""
-    rooms = {4: 7, 7: 7}
-    plain, roomy = (batches("bfs", 3, sizes=(4, 7, 11), rooms=r) for r in ({}, rooms))
-    shapes = [(b.inputs["A"].shape, b.hints["pi_h"].shape) for b in roomy]
-    assert shapes[0] == shapes[1] != shapes[2]
-    for small, large in zip(plain, roomy, strict=True):
-        nodes, steps = small.hints["pi_h"].shape[-1], small.hints["pi_h"].shape[-2]
-        assert np.array_equal(small.lengths, large.lengths)
-        assert np.array_equal(small.nodes, large.nodes)
-        assert np.array_equal(small.inputs["A"], large.inputs["A"][..., :nodes, :nodes])
-        assert np.array_equal(small.hints["pi_h"], large.hints["pi_h"][..., :steps, :nodes])
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_shapes_are_fixed_for_each_size_and_sizes_take_turns(name):
     protocol = Protocol.training(name)

@@ -206,14 +206,12 @@ class OptimiserConfig:
 class Padding(StrEnum):
     """How large the arrays of a training batch are. It changes no result, only the time.
 
-    One program for all sizes starts sooner, and on a GPU that one run has for itself it is hardly
-    slower; on a CPU, and on a GPU that several runs share, the padding costs more than the
-    compilation of more programs.
+    One program for all sizes starts sooner, and on a GPU it is hardly slower; on a CPU the
+    padding costs more than the compilation of a program for each size.
     """
 
     AUTO = "auto"  # largest on a GPU, own elsewhere
     OWN = "own"  # as each size needs
-    NEXT = "next"  # as the next larger size needs, where that is little more
     LARGEST = "largest"  # as the largest size needs
 
 
@@ -244,8 +242,7 @@ class TrainConfig:
     sizes: tuple[int, ...] = (4, 7, 11, 13, 16)
     """the training sizes, one for each update in turn"""
     padding: Padding = Padding.AUTO
-    """the room arrays get: as each size needs, the next larger one, or the largest; it changes no
-    result"""
+    """the room arrays get: as each size needs, or the largest; it changes no result"""
     report_every: int = 100
     """updates between two reports of the loss"""
     validate_every: int = 500

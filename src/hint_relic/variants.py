@@ -40,6 +40,7 @@ _UNTOLD = ObjectiveConfig(hints=0.0)
 _CONTRASTIVE = replace(_UNTOLD, contrastive=1.0)
 _RELIC = replace(_CONTRASTIVE, kl=1.0)
 _SEARCHED = ViewConfig(walk=ViewWalk.SEARCH)
+_TOLD = {"objective": ObjectiveConfig(), "choose_at": 48}
 _UNDECAYED = {"model": _REVERSED, "optimiser": OptimiserConfig(), "choose_at": 48}
 
 VARIANTS = {
@@ -68,13 +69,13 @@ VARIANTS = {
         optimiser=OptimiserConfig(decay=True),
         choose_at=32,
         instead={
-            "dfs": {"objective": ObjectiveConfig(), "choose_at": 48},  # it has no views
+            "dfs": _TOLD,  # it has no views
             "strongly_connected_components": {"sizes": tuple(range(10, 17)), "choose_at": 48},
-            "topological_sort": {"view": _SEARCHED, "choose_at": 48},
+            "topological_sort": _TOLD,  # better with hint losses
             "floyd_warshall": {
                 "model": replace(_FOLLOWED, feedback=Feedback.HARD_ON_EVAL),
-                "objective": ObjectiveConfig(),
                 "optimiser": OptimiserConfig(learning_rate=3e-3, decay=True),
+                **_TOLD,
             },
             "mst_kruskal": {  # better without the contrast
                 "objective": _UNTOLD,

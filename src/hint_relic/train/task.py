@@ -28,7 +28,6 @@ VALIDATION_SEED = 2**31 + 1
 SURVEY_SEED = 2**30
 SURVEYED_BATCHES, MOST_SURVEYED = 8, 64
 MOST_VALIDATION_SAMPLES = 1024
-LITTLE_MORE = 0.2  # pairs of nodes that padding may add, as a share of the largest size's
 
 
 @dataclass(frozen=True)
@@ -115,27 +114,9 @@ def stream_for(config: TrainConfig, task: Task, start: int = 0) -> Stream:
         seeds=config.seed_list,
         start=start,
         view=config.view if config.objective.needs_views else None,
-        rooms=_rooms(config, task.protocol.sizes(config.sizes)),
+        one_shape=config.padding is Padding.LARGEST
+        or (config.padding is Padding.AUTO and jax.default_backend() != "cpu"),
     )
-
-
-def _rooms(config: TrainConfig, sizes: tuple[int, ...]) -> dict[int, int]:
-    """Which size's room the batches of each size get."""
-    padding = config.padding
-    if padding is Padding.AUTO:
-        padding = Padding.OWN if jax.default_backend() == "cpu" else Padding.LARGEST
-    if padding is Padding.NEXT and config.objective.needs_views:
-        padding = Padding.LARGEST  # views have room for the largest anyway
-    if padding is Padding.LARGEST:
-        return dict.fromkeys(sizes, max(sizes))
-    rooms: dict[int, int] = {}
-    if padding is Padding.NEXT:
-        room = max(sizes)
-        for size in sorted(sizes, reverse=True):
-            if room**2 - size**2 > LITTLE_MORE * max(sizes) ** 2:
-                room = size
-            rooms[size] = room
-    return rooms
 
 
 def empty_meter(objective: Objective, layout: Layout, state: State, item: Any) -> Meter:
