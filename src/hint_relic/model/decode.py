@@ -317,8 +317,8 @@ class Bundle:
         self._node = Together(self._all("node"))
         self._pooled = Together(self._all("pooled"))
         self._graph = Together(self._all("graph"))
-        read = [Linear(x.weight[:hidden], x.bias).after(edge) for x in over_edges]
-        self._edge = Together(read, constant=True)
+        read = [Linear(x.weight[:hidden], x.bias) for x in over_edges]
+        self._edge = Together(read, after=edge, constant=True)
         # The same layers over the processor's edge messages; their biases are in the former.
         self._messages = Together(
             [Linear(x.weight[hidden:], jnp.zeros_like(x.bias)) for x in over_edges]

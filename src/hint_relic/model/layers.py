@@ -108,11 +108,14 @@ class Linear(eqx.Module):
 class Together:
     """Linear layers over the same input, run as one product.
 
+    after: a layer before all of them, which they take into themselves.
     constant: whether the input's last channel is always one. The biases are then its weights, so
     that their gradients come out of the product too instead of a sum over everything.
     """
 
-    def __init__(self, layers: Sequence[Linear], *, constant: bool = False):
+    def __init__(
+        self, layers: Sequence[Linear], *, after: Linear | None = None, constant: bool = False
+    ):
         self.widths = [layer.bias.shape[0] for layer in layers]
         self.weight: Any = None
         self.bias: Any = None
@@ -121,10 +124,12 @@ class Together:
         # Rows of 129 numbers are slow to read and to multiply, rows of 144 are not.
         spare = -sum(self.widths) % _ALIGNED if sum(self.widths) > _ALIGNED else 0
         weight = jnp.concatenate([layer.weight for layer in layers], axis=1)
-        weight = jnp.pad(weight, [(0, 0), (0, spare)])
-        bias = jnp.pad(jnp.concatenate([layer.bias for layer in layers]), (0, spare))
-        self.weight = weight.at[-1].add(bias) if constant else weight
-        self.bias = None if constant else bias
+        bias = jnp.concatenate([layer.bias for layer in layers])
+        joint = Linear(jnp.pad(weight, [(0, 0), (0, spare)]), jnp.pad(bias, (0, spare)))
+        if after is not None:
+            joint = joint.after(after)
+        self.weight = joint.weight.at[-1].add(joint.bias) if constant else joint.weight
+        self.bias = None if constant else joint.bias
 
     def joint(self, x: Float[Array, "... inputs"]) -> Float[Array, "... outputs"]:
         """The results of all layers, side by side."""

@@ -250,9 +250,12 @@ class Executor:
         steps: tuple[ArrayLike, ArrayLike],
         room: int,
         observe: Observe,
+        *,
+        add_up: bool = False,
     ) -> tuple[State, Any]:
         """Take problems side by side from before one step to before another: (their states,
-        what was observed at each step). Beyond its own last step a problem stays as it is.
+        what was observed at each step, or the sum of that). Beyond its own last step a problem
+        stays as it is.
         """
 
         def step(states: State, t: Array):
@@ -260,13 +263,13 @@ class Executor:
             return states, observe(t, seen)
 
         first, end = (jnp.asarray(x, jnp.int32) for x in steps)
-        return loop(step, states, first, end, room)
+        return loop(step, states, first, end, room, add_up=add_up)
 
     def walk_in_turns(
         self, given: Given, states: State, turns: Turns, observe: ObserveSome
     ) -> tuple[State, Any]:
-        """The same for all steps of problems, some of them at a time: (their last states, what was
-        observed in each round).
+        """The same for all steps of problems, some of them at a time: (their last states, the sum
+        of what was observed in all rounds).
         """
 
         def round_of(states: State, i: Array):
@@ -276,7 +279,8 @@ class Executor:
             states = jax.tree.map(lambda x, new: x.at[who].set(new), states, after)
             return states, observe(who, t, seen)
 
-        return loop(round_of, states, jnp.zeros((), jnp.int32), turns.rounds, len(turns.who))
+        none = jnp.zeros((), jnp.int32)
+        return loop(round_of, states, none, turns.rounds, len(turns.who), add_up=True)
 
     def outputs(self, given: Given, last: State, noise: PRNGKeyArray | None) -> dict[str, Array]:
         """Outputs are read once, at the problem's own last step."""

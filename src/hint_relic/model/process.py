@@ -140,10 +140,8 @@ class Processor(eqx.Module):
                     *(t.node if t else ()),
                 ]
             ),
-            edge=Together([self.edge.after(edge)], constant=True),
-            triplets=Together(
-                [layer.after(edge) for layer in (t.edge if t else ())], constant=True
-            ),
+            edge=Together([self.edge], after=edge, constant=True),
+            triplets=Together(t.edge if t else (), after=edge, constant=True),
             graph=Together([self.graph, *([t.graph] if t else [])]),
             received=Together([self.update_message, *(g[1:2] if g else ())]),
         )

@@ -34,13 +34,19 @@ def _longest_of_many(size: int, mapped: list[bool], steps: Array) -> tuple[Array
 
 
 def loop(
-    step: Step, start: Any, first: Int[Array, ""], end: Int[Array, ""], room: int
+    step: Step,
+    start: Any,
+    first: Int[Array, ""],
+    end: Int[Array, ""],
+    room: int,
+    *,
+    add_up: bool = False,
 ) -> tuple[Any, Any]:
     """(the last state, what each step observed, stacked; zeros where there was no step).
 
     first: the step that `start` stands before; end: the one to stop before; room: for how many
     steps to keep what they observe, and what their derivatives need. Where there is neither, more
-    steps can be taken than there is room for.
+    steps can be taken than there is room for. add_up: what steps observe is added up, not stacked.
     """
     # All that `step` reads from its surroundings becomes an argument, to be differentiated.
     program, shapes = jax.make_jaxpr(step, return_shape=True)(start, jnp.zeros((), jnp.int32))
@@ -56,32 +62,32 @@ def loop(
     others: dict[int, Array] = {}
     for i, value in enumerate(map(jnp.asarray, program.consts)):
         (numbers if jnp.issubdtype(value.dtype, jnp.floating) else others)[i] = value
-    return _loop(explicit, room, numbers, others, start, (longest(first), longest(end)))
+    kept = _Sum(shapes[1]) if add_up else _Stack(shapes[1], room)
+    return _loop(explicit, room, kept, numbers, others, start, (longest(first), longest(end)))
 
 
-@partial(jax.custom_vjp, nondiff_argnums=(0, 1))
-def _loop(explicit, room, numbers, others, start, span):
-    return _forward(explicit, room, numbers, others, start, span)[0]
+@partial(jax.custom_vjp, nondiff_argnums=(0, 1, 2))
+def _loop(explicit, room, kept, numbers, others, start, span):
+    return _forward(explicit, room, kept, numbers, others, start, span)[0]
 
 
-def _forward(explicit, room, numbers, others, start, span):
+def _forward(explicit, room, kept, numbers, others, start, span):
     once = partial(explicit, numbers, others)
-    observed = jax.eval_shape(once, start, jnp.zeros((), jnp.int32))[1]
 
     def body(at):
-        t, state, rows, before = at
+        t, state, seen_before, before = at
         before = _put(before, state, t)
         state, seen = once(state, t)
-        return t + 1, state, _put(rows, seen, t), before
+        return t + 1, state, kept.add(seen_before, seen, t), before
 
-    begin = span[0], start, _blank(observed, room), _blank(start, room)
-    _, last, rows, before = jax.lax.while_loop(lambda at: at[0] < span[1], body, begin)
-    return (last, rows), (numbers, others, before, span)
+    begin = span[0], start, kept.nothing(), _blank(start, room)
+    _, last, seen, before = jax.lax.while_loop(lambda at: at[0] < span[1], body, begin)
+    return (last, kept.all_of(seen)), (numbers, others, before, span)
 
 
-def _backward(explicit, room, kept, wanted):
-    numbers, others, before, span = kept
-    of_last, of_rows = wanted
+def _backward(explicit, room, kept, needed, wanted):
+    numbers, others, before, span = needed
+    of_last, of_seen = wanted
 
     flat, unravel = ravel_pytree(numbers)
 
@@ -89,7 +95,7 @@ def _backward(explicit, room, kept, wanted):
         t, of_state, of_numbers = at
         once = lambda n, state: explicit(n, others, state, t - 1)  # noqa: E731
         pull = jax.vjp(once, numbers, _row(before, t - 1))[1]
-        more, of_state = pull((of_state, _row(of_rows, t - 1)))
+        more, of_state = pull((of_state, kept.at(of_seen, t - 1)))
         return t - 1, of_state, of_numbers + ravel_pytree(more)[0]  # one sum, not one for each
 
     begin = span[1], of_last, jnp.zeros_like(flat)
@@ -100,6 +106,49 @@ def _backward(explicit, room, kept, wanted):
 
 
 _loop.defvjp(_forward, _backward)
+
+
+class _Stack:
+    """What steps observe, stacked."""
+
+    def __init__(self, observed: Any, room: int):
+        self.observed, self.room = observed, room
+
+    def nothing(self) -> Any:
+        return _blank(self.observed, self.room)
+
+    def add(self, stack: Any, seen: Any, t: Array) -> Any:
+        return _put(stack, seen, t)
+
+    def all_of(self, stack: Any) -> Any:
+        return stack
+
+    def at(self, of_stack: Any, t: Array) -> Any:
+        """What is wanted of step t's."""
+        return _row(of_stack, t)
+
+
+class _Sum:
+    """What steps observe, added up: as one vector, since one sum costs less than many."""
+
+    def __init__(self, observed: Any):
+        self.observed = observed
+
+    def _zeros(self) -> tuple[Array, Callable[[Array], Any]]:
+        zeros = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), self.observed)
+        return ravel_pytree(zeros)
+
+    def nothing(self) -> Array:
+        return self._zeros()[0]
+
+    def add(self, total: Array, seen: Any, t: Array) -> Array:
+        return total + ravel_pytree(seen)[0]
+
+    def all_of(self, total: Array) -> Any:
+        return self._zeros()[1](total)
+
+    def at(self, of_total: Any, t: Array) -> Any:
+        return of_total
 
 
 def _blank(rows: Any, room: int) -> Any:

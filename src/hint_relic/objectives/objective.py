@@ -26,6 +26,7 @@ from .supervised import (
     live_nodes,
     mean_losses,
     output_tallies,
+    over_samples,
     supervised,
 )
 
@@ -61,12 +62,12 @@ def supervised_objective(
 ) -> tuple[Array, dict[str, Array]]:
     """Every output and every hint against the truth.
 
-    weight: of the hints. busy: see `objective_for`.
+    weight: of the hints; 0 leaves them out. busy: see `objective_for`.
     """
     samples = batch.lengths.shape[0]
     places = math.ceil(samples * busy) if busy < _NEARLY_ALL else samples
     keys = jax.random.split(key, samples)
-    parts = mean_losses(supervised(network, batch, keys, places=places))
+    parts = mean_losses(supervised(network, batch, keys, hints=bool(weight), places=places))
     return _total(parts, {k: 1.0 if k in batch.outputs else weight for k in parts}), parts
 
 
@@ -91,7 +92,7 @@ def view_objective(
     if config.reduce is Reduce.SUM:
         for name in parts:
             if name.startswith(("contrastive/", "kl/")):
-                parts[name] = tallies[name].total.sum() / samples
+                parts[name] = tallies[name].total / samples
     weights = {"contrastive": config.contrastive, "kl": config.kl, "view": config.view_hints}
     by_part = {
         k: 1.0 if k in paired.batch.outputs else weights.get(k.split("/")[0], config.hints)
@@ -109,7 +110,7 @@ def _tallies(
     contrasted: tuple[str, ...],
     short_views: bool,
 ) -> dict[str, Tally]:
-    """For each sample, all tallies of it and its view."""
+    """All tallies of samples and their views."""
     spec = network.spec
     problems, room = to_problems(batch)
     views = Problem(view.inputs, view.start, view.nodes, batch.lengths)
@@ -124,20 +125,22 @@ def _tallies(
         on_input = jax.tree.map(lambda x: x[:samples], (seen.predicted, compared))
         on_view = jax.tree.map(lambda x: x[samples:], (seen.predicted, compared))
         each = jax.vmap(partial(_at_one_step, network, config, contrasted, t))
-        return each(on_input, on_view, Known(batch, view, live, view_live, index, old))
+        known = Known(batch, view, live, view_live, index, old)
+        return over_samples(each(on_input, on_view, known))
 
     executor, end = Executor(network, training=True), jnp.max(batch.lengths) - 1
     apart = jnp.minimum(jnp.max(view.until), end) if short_views else end
     given, states = jax.vmap(executor.begin)(both)
-    states, seen = executor.walk(given, states, (0, apart), room, both_seen)
+    states, seen = executor.walk(given, states, (0, apart), room, both_seen, add_up=True)
     given, states = jax.tree.map(lambda x: x[:samples], (given, states))
     if short_views:
         input_seen = hints_seen(spec, batch, live) if config.hints else lambda t, seen: {}
-        states, more = executor.walk(given, states, (apart, end), room, input_seen)
+        span = apart, end
+        states, more = executor.walk(given, states, span, room, input_seen, add_up=True)
         seen |= {k: jax.tree.map(jnp.add, seen[k], rest) for k, rest in more.items()}
     outputs = jax.vmap(executor.outputs)(given, states, noise)
     of_outputs = jax.vmap(partial(output_tallies, spec))(outputs, batch.outputs, live)
-    return of_outputs | jax.tree.map(lambda x: x.sum(0), seen)
+    return over_samples(of_outputs) | seen
 
 
 def _compared(

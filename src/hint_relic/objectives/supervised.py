@@ -1,7 +1,7 @@
 """The ordinary losses: predictions of outputs and of hints against the truth.
 
-Each is a sum and a count for one sample; a batch's loss is the ratio of their totals, as the
-reference normalises it, so padding changes nothing.
+Each is a sum and a count; a batch's loss is the ratio of their totals over its samples and steps,
+as the reference normalises it, so padding changes nothing.
 """
 
 from __future__ import annotations
@@ -102,12 +102,17 @@ def hint_tallies(
     return out
 
 
+def over_samples(tallies: dict[str, Tally]) -> dict[str, Tally]:
+    """The totals of tallies that have a leading axis over samples."""
+    return jax.tree.map(lambda x: x.sum(0), tallies)
+
+
 def hints_seen(spec: Spec, batch: Batch, live: Bool[Array, "samples n"]) -> Observe:
-    """What to keep of each step of a batch: for each sample, the tallies of its hints."""
+    """What to keep of each step of a batch: the tallies of its hints."""
 
     def observe(t: Array, seen: Seen) -> dict[str, Tally]:
         each = jax.vmap(partial(hint_tallies, spec), in_axes=(0, 0, None, 0, 0))
-        return each(seen.predicted, batch.hints, t, batch.lengths - 1, live)
+        return over_samples(each(seen.predicted, batch.hints, t, batch.lengths - 1, live))
 
     return observe
 
@@ -120,7 +125,7 @@ def some_hints_seen(spec: Spec, batch: Batch, live: Bool[Array, "samples n"]) ->
             k: v[who, jnp.minimum(t + 1, v.shape[1] - 1)][:, None] for k, v in batch.hints.items()
         }
         each = jax.vmap(partial(hint_tallies, spec))
-        return each(seen.predicted, now, t, batch.lengths[who] - 1, live[who])
+        return over_samples(each(seen.predicted, now, t, batch.lengths[who] - 1, live[who]))
 
     return observe
 
@@ -131,12 +136,17 @@ def at_step(hints: dict[str, Array], t: Array) -> dict[str, Array]:
 
 
 def supervised(
-    network: Network, batch: Batch, noise: PRNGKeyArray | None = None, *, places: int = 0
+    network: Network,
+    batch: Batch,
+    noise: PRNGKeyArray | None = None,
+    *,
+    hints: bool = True,
+    places: int = 0,
 ) -> dict[str, Tally]:
-    """Tallies for every output, and for every hint that is predicted; they add up to those of
-    the batch.
+    """Tallies for every output, and for every hint that is predicted, over a batch.
 
-    noise: a key for each sample, or none. places: run so many samples at a time, in turns (0: all).
+    noise: a key for each sample, or none. hints: whether those are wanted.
+    places: run so many samples at a time, in turns (0: all).
     """
     spec = network.spec
     batch = jax.tree.map(jnp.asarray, batch)
@@ -146,14 +156,16 @@ def supervised(
     given, start = jax.vmap(executor.begin)(problems)
     steps = batch.lengths - 1
     if 0 < places < len(steps):
-        turns, observe_some = take_turns(steps, places, room), some_hints_seen(spec, batch, live)
-        last, hints = executor.walk_in_turns(given, start, turns, observe_some)
+        observe_some = some_hints_seen(spec, batch, live) if hints else lambda *_: {}
+        turns = take_turns(steps, places, room)
+        last, of_hints = executor.walk_in_turns(given, start, turns, observe_some)
     else:
-        observe = hints_seen(spec, batch, live)
-        last, hints = executor.walk(given, start, (0, jnp.max(steps)), room, observe)
+        observe = hints_seen(spec, batch, live) if hints else lambda *_: {}
+        span = 0, jnp.max(steps)
+        last, of_hints = executor.walk(given, start, span, room, observe, add_up=True)
     outputs = jax.vmap(executor.outputs)(given, last, noise)
     of_outputs = jax.vmap(partial(output_tallies, spec))(outputs, batch.outputs, live)
-    return of_outputs | jax.tree.map(lambda x: x.sum(0), hints)
+    return over_samples(of_outputs) | of_hints
 
 
 def live_nodes(
@@ -164,5 +176,5 @@ def live_nodes(
 
 
 def mean_losses(tallies: dict[str, Tally]) -> dict[str, Array]:
-    """The loss of each field over a batch, from tallies with a leading sample axis."""
-    return {k: t.total.sum() / jnp.maximum(t.number.sum(), 1e-12) for k, t in tallies.items()}
+    """The loss of each field over a batch."""
+    return {k: t.total / jnp.maximum(t.number, 1e-12) for k, t in tallies.items()}
