@@ -32,7 +32,7 @@ class Features(NamedTuple):
     edges: Float[Array, "n n h"] | None  # the processor's edge messages
     graph: Float[Array, " h"]
     live: Bool[Array, " n"]
-    pointers: list[Float[Array, "n n n"]]  # the edge pointers among the hints, as fed
+    pointers: tuple[Float[Array, "n n n"], ...]  # the edge pointers among the hints, as fed
 
 
 class Parts(NamedTuple):

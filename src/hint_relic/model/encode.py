@@ -93,6 +93,15 @@ class Encoder(eqx.Module):
         }
         return Channels(*(stacked[at] for at in (Location.NODE, Location.EDGE, Location.GRAPH)))
 
+    def on_edges(self, edge: Float[Array, "n n ke"]) -> dict[str, Float[Array, "n n"]]:
+        """The values of single numbers for each edge, from the channels."""
+        names: list[str | None] = []
+        for name, field in self.fields:
+            if home(field) is Location.EDGE:
+                width = len(self.linears[name]) * self.linears[name][0].weight.shape[0]
+                names += [name] if width == 1 else [None] * width
+        return {name: edge[..., i] for i, name in enumerate(names) if name is not None}
+
     def encoding(self) -> Encoding:
         """All encoders of a location as one layer over its channels."""
         found: dict[Location, list[Linear]] = {location: [] for location in Location}

@@ -55,10 +55,14 @@ ObserveSome = Callable[[Array, Array, Seen], Any]  # who, at which step of their
 
 
 class State(NamedTuple):
-    """What passes from one step to the next."""
+    """What passes from one step to the next: few arrays, however many hints there are.
+
+    pointers: the edge pointers among the hints, which channels have averages of only.
+    """
 
     hidden: Float[Array, "n h"]
-    hints: dict[str, Array]
+    hints: Channels
+    pointers: tuple[Float[Array, "n n n"], ...]
 
 
 def representation_width(field: Field, hidden: int) -> int:
@@ -209,11 +213,16 @@ class Executor:
         fed = dict(self.network.hints.fields)
         start = dense_all(fed, problem.start, nodes)
         given = Given(inputs, self.network.inputs.channels(inputs, live), live, problem.lengths)
-        return given, State(jnp.zeros((nodes, self.network.config.hidden)), start)
+        return given, self._state(jnp.zeros((nodes, self.network.config.hidden)), start, live)
+
+    def _state(self, hidden: Array, fed: dict[str, Array], live: Array) -> State:
+        hints = self.network.hints
+        pointers = tuple(fed[k] for k, field in hints.fields if is_edge_pointer(field))
+        return State(hidden, hints.channels(fed, live), pointers)
 
     def _process(self, given: Given, state: State) -> tuple[Array, Features]:
         """One round of the processor: the next hidden state, and what decoders read."""
-        known = join_channels(given.channels, self.network.hints.channels(state.hints, given.live))
+        known = join_channels(given.channels, state.hints)
         node, graph = self.encoding.node(known.node), self.encoding.graph(known.graph)
         after, edges = self.network.processor(
             self.prepared,
@@ -225,10 +234,7 @@ class Executor:
             given.live,
         )
         read = jnp.concatenate([node, state.hidden, after], axis=-1)
-        pointers = [
-            state.hints[k] for k, field in self.network.hints.fields if is_edge_pointer(field)
-        ]
-        return after, Features(read, known.edge, edges, graph, given.live, pointers)
+        return after, Features(read, known.edge, edges, graph, given.live, state.pointers)
 
     def step(self, given: Given, state: State, t: Array) -> tuple[State, Seen]:
         after, features = self._process(given, state)
@@ -240,7 +246,8 @@ class Executor:
         }
         # A problem that is done stays at its last step, where its outputs are read.
         more = t + 1 < given.lengths - 1
-        state = jax.tree.map(lambda new, old: jnp.where(more, new, old), State(after, fed), state)
+        new = self._state(after, fed, given.live)
+        state = jax.tree.map(lambda new, old: jnp.where(more, new, old), new, state)
         return state, Seen(predicted, representations, features.node)
 
     def walk(
@@ -300,7 +307,8 @@ class Executor:
         if self.network.config.fully_connected:
             return alive
         found = jnp.eye(given.live.shape[0], dtype=bool)
-        for name, value in (given.inputs | state.hints).items():
+        on_edges = self.network.hints.on_edges(state.hints.edge)
+        for name, value in (given.inputs | on_edges).items():
             field = self.spec[name]
             if field.location is Location.NODE and field.kind in POINTERS:
                 found |= (value + value.T) > 0.5
