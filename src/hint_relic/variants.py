@@ -77,9 +77,10 @@ VARIANTS = {
                 "optimiser": OptimiserConfig(learning_rate=3e-3, decay=True),
                 **_TOLD,
             },
-            "mst_kruskal": {  # better without the contrast
+            "mst_kruskal": {  # better without the contrast; its gradients blow up
                 "objective": _UNTOLD,
-                "optimiser": OptimiserConfig(decay=True, skip=100.0),
+                "optimiser": OptimiserConfig(learning_rate=5e-4, decay=True, clip=0.3, skip=100.0),
+                "choose_at": 48,
             },
             "mst_prim": _UNDECAYED,
             "quicksort": _UNDECAYED,
