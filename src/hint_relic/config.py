@@ -206,11 +206,11 @@ class OptimiserConfig:
 class Padding(StrEnum):
     """How large the arrays of a training batch are. It changes no result, only the time.
 
-    One program for all sizes starts sooner, and on a GPU it is hardly slower; on a CPU the
-    padding costs more than the compilation of a program for each size.
+    One program for all sizes starts sooner, and on a GPU it is hardly slower; on a CPU padding
+    costs time in every update, so it depends on how many there will be.
     """
 
-    AUTO = "auto"  # largest on a GPU, own elsewhere
+    AUTO = "auto"  # largest on a GPU; elsewhere what takes the least time for a run of this length
     OWN = "own"  # as each size needs
     LARGEST = "largest"  # as the largest size needs
 
@@ -242,7 +242,8 @@ class TrainConfig:
     sizes: tuple[int, ...] = (4, 7, 11, 13, 16)
     """the training sizes, one for each update in turn"""
     padding: Padding = Padding.AUTO
-    """the room arrays get: as each size needs, or the largest; it changes no result"""
+    """the room arrays get: as each size needs, as the largest does, or what is fastest for so many
+    updates on this device; it changes no result"""
     report_every: int = 100
     """updates between two reports of the loss"""
     validate_every: int = 500

@@ -10,7 +10,16 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hint_relic.config import Drawn, OptimiserConfig, Padding, TrainConfig, from_dict, to_dict
+from hint_relic.config import (
+    Drawn,
+    ModelConfig,
+    ObjectiveConfig,
+    OptimiserConfig,
+    Padding,
+    TrainConfig,
+    from_dict,
+    to_dict,
+)
 from hint_relic.data import sample
 from hint_relic.errors import UserError
 from hint_relic.evaluate.evaluate import _count
@@ -19,6 +28,7 @@ from hint_relic.paper import scores
 from hint_relic.train import checkpoint
 from hint_relic.train.folder import RunFolder
 from hint_relic.train.loop import _Run, train
+from hint_relic.train.room import shared
 from hint_relic.train.task import Task, initial, stream_for
 from hint_relic.train.update import Meter, optimiser, update
 from hint_relic.variants import VARIANTS, preset
@@ -84,9 +94,46 @@ def shapes_of(config: TrainConfig) -> list[tuple[int, ...]]:
 
 
 def test_padding_decides_how_many_programs_there_are():
-    usual = TrainConfig(algorithm="bfs", batch_size=2)
+    usual = TrainConfig(algorithm="insertion_sort")
     counts = {p: len({*shapes_of(replace(usual, padding=p))}) for p in Padding}
     assert counts == {"auto": 5, "own": 5, "largest": 1}
+
+
+@pytest.mark.parametrize(
+    ("run", "programs"),
+    [
+        ({"steps": 50}, 1),
+        ({"steps": 1000, "seeds": 1}, 3),
+        ({"steps": 1000, "seeds": 1, "model": ModelConfig(hidden=8)}, 1),
+        ({"sizes": (16,)}, 1),
+        ({"objective": ObjectiveConfig(contrastive=1.0)}, 1),  # views have one number of nodes
+    ],
+)
+def test_short_runs_have_fewer_programs(run, programs):
+    config = TrainConfig(algorithm="insertion_sort", **run)
+    assert len({*shapes_of(config)}) == programs
+
+
+def test_rooms_take_the_least_time():
+    """Against all ways to part the sizes."""
+    sizes, program = [3, 4, 6, 9, 10], 500.0
+
+    def time(size, room):
+        return size * room**2
+
+    def ways(left):
+        for k in range(len(left)):
+            for rest in ways(left[k + 1 :]) if left[k + 1 :] else [{}]:
+                yield dict.fromkeys(left[: k + 1], left[k]) | rest
+
+    def total(rooms):
+        return program * len({*rooms.values()}) + sum(time(s, r) for s, r in rooms.items())
+
+    found = shared(sizes, time, program)
+    assert total(found) == min(map(total, ways(sizes)))
+    assert 1 < len({*found.values()}) < len(sizes)
+    assert {*shared(sizes, time, 0.0).values()} == {*sizes}
+    assert {*shared(sizes, time, 1e9).values()} == {10}
 
 
 def test_padding_changes_no_result(tmp_path):

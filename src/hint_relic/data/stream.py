@@ -8,7 +8,7 @@ update k sees the very batches it would have seen.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -29,9 +29,9 @@ class Stream:
     (3, 16, 4, 4)
 
     With `view`, each item is a `Paired` of a batch and its views, which have one node more than
-    the largest size. With `one_shape` all batches have room for as many nodes and steps as the
-    largest, so that one program fits them all. Memory: at most `ahead` finished batches wait, and
-    each thread works on one.
+    the largest size. `room` names, for a size, another whose room for nodes and steps its batches
+    get, so that one program fits both. Memory: at most `ahead` finished batches wait, and each
+    thread works on one.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Stream:
         threads: int = 2,
         ahead: int = 8,
         view: ViewConfig | None = None,
-        one_shape: bool = False,
+        room: Mapping[int, int] | None = None,
     ):
         self.protocol = protocol
         self.sizes = protocol.sizes(sizes)
@@ -54,7 +54,7 @@ class Stream:
         self.start = start
         self.ahead = max(ahead, threads)
         self.view = view
-        self.one_shape = one_shape
+        self.room = dict(room or {})
         if not self.sizes or not self.seeds:
             raise UserError("at least one training size and one seed are needed")
         if threads < 1:
@@ -74,21 +74,23 @@ class Stream:
     def batch(self, k: int) -> Any:
         """Item k, made now, in this thread."""
         size = self.sizes[k % len(self.sizes)]
-        room = self.protocol.steps(max(self.sizes) if self.one_shape else size)
+        room = self.room.get(size, size)
+        steps = self.protocol.steps(room)
         what: dict[str, Any] = {
             "seeds": self.seeds,
             "first": k * self.batch_size,
-            "steps": room,
+            "steps": steps,
         }
         if self.view is None:
-            batch = with_steps(self.protocol.draw(size, self.batch_size, **what), room)
-            if self.one_shape:
-                batch = with_nodes(batch, self.protocol.spec, self.max_nodes - 1)
+            batch = with_steps(self.protocol.draw(size, self.batch_size, **what), steps)
+            if room != size:
+                nodes = self.protocol.algorithm.nodes(room)
+                batch = with_nodes(batch, self.protocol.spec, nodes)
             return by_seed(batch, len(self.seeds))
         paired = self.protocol.draw_paired(
             size, self.batch_size, **what, view=self.view, max_nodes=self.max_nodes
         )
-        paired = paired._replace(batch=with_steps(paired.batch, room))
+        paired = paired._replace(batch=with_steps(paired.batch, steps))
         return by_seed(paired, len(self.seeds))
 
     def __iter__(self) -> Iterator[Any]:

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..algorithms import Augmentation
-from ..config import Drawn, Padding, TrainConfig, ViewSource
+from ..config import Drawn, TrainConfig, ViewSource
 from ..data import Protocol, Stream
 from ..data.shape import single_precision, trim
 from ..data.splits import SPLITS, sample, split
@@ -22,6 +22,7 @@ from ..model.reversal import with_reversal
 from ..objectives.objective import Objective, objective_for
 from ..spec import Field
 from ..types import Batch
+from .room import room_for
 from .update import Meter, State, initial_state
 
 VALIDATION_SEED = 2**31 + 1
@@ -114,8 +115,7 @@ def stream_for(config: TrainConfig, task: Task, start: int = 0) -> Stream:
         seeds=config.seed_list,
         start=start,
         view=config.view if config.objective.needs_views else None,
-        one_shape=config.padding is Padding.LARGEST
-        or (config.padding is Padding.AUTO and jax.default_backend() != "cpu"),
+        room=room_for(config, task.protocol),
     )
 
 
