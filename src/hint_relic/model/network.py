@@ -238,17 +238,21 @@ class Executor:
 
     def step(self, given: Given, state: State, t: Array) -> tuple[State, Seen]:
         after, features = self._process(given, state)
-        representations = self.decode_hints.represent(features)
-        predicted = self.decode_hints.predict(representations, features)
+        seen = self._see(features)
         fed = {
-            k: fed_back(field, predicted[k], given.live, self.hard)
+            k: fed_back(field, seen.predicted[k], given.live, self.hard)
             for k, field in self.network.hints.fields
         }
-        # A problem that is done stays at its last step, where its outputs are read.
+        # A problem that is done stays before its last step, where its outputs are read.
         more = t + 1 < given.lengths - 1
         new = self._state(after, fed, given.live)
         state = jax.tree.map(lambda new, old: jnp.where(more, new, old), new, state)
-        return state, Seen(predicted, representations, features.node)
+        return state, seen
+
+    def _see(self, features: Features) -> Seen:
+        representations = self.decode_hints.represent(features)
+        predicted = self.decode_hints.predict(representations, features)
+        return Seen(predicted, representations, features.node)
 
     def walk(
         self,
@@ -291,6 +295,12 @@ class Executor:
 
     def outputs(self, given: Given, last: State, noise: PRNGKeyArray | None) -> dict[str, Array]:
         """Outputs are read once, at the problem's own last step."""
+        return self.last_step(given, last, noise)[0]
+
+    def last_step(
+        self, given: Given, last: State, noise: PRNGKeyArray | None
+    ) -> tuple[dict[str, Array], Seen]:
+        """The problem's own last step: its outputs, and what else is seen of it."""
         _, features = self._process(given, last)
         representations = self.decode_outputs.represent(features)
         predicted = self.decode_outputs.predict(representations, features)
@@ -299,7 +309,7 @@ class Executor:
                 predicted[name] = log_sinkhorn(
                     predicted[name], given.live, steps=OUTPUT_SINKHORN_STEPS, noise=noise
                 )
-        return predicted
+        return predicted, self._see(features)
 
     def _senders(self, given: Given, state: State) -> Bool[Array, "n n"]:
         """Who sends messages to whom."""

@@ -134,8 +134,10 @@ def _tallies(
     states, seen = executor.walk(given, states, (0, apart), room, both_seen, add_up=True)
     given, states = jax.tree.map(lambda x: x[:samples], (given, states))
     if short_views:
-        input_seen = hints_seen(spec, batch, live) if config.hints else lambda t, seen: {}
-        span = apart, end
+        until = batch.lengths - 1
+        input_seen = hints_seen(spec, batch, live, until) if config.hints else lambda t, seen: {}
+        # The last step is taken by itself, for the outputs; nobody asks for its hints.
+        span = apart, end if config.hints else end - 1
         states, more = executor.walk(given, states, span, room, input_seen, add_up=True)
         seen |= {k: jax.tree.map(jnp.add, seen[k], rest) for k, rest in more.items()}
     outputs = jax.vmap(executor.outputs)(given, states, noise)

@@ -107,17 +107,21 @@ def over_samples(tallies: dict[str, Tally]) -> dict[str, Tally]:
     return jax.tree.map(lambda x: x.sum(0), tallies)
 
 
-def hints_seen(spec: Spec, batch: Batch, live: Bool[Array, "samples n"]) -> Observe:
-    """What to keep of each step of a batch: the tallies of its hints."""
+def hints_seen(
+    spec: Spec, batch: Batch, live: Bool[Array, "samples n"], until: Int[Array, " samples"]
+) -> Observe:
+    """What to keep of each step of a batch, until some step of each sample: its hints' tallies."""
 
     def observe(t: Array, seen: Seen) -> dict[str, Tally]:
         each = jax.vmap(partial(hint_tallies, spec), in_axes=(0, 0, None, 0, 0))
-        return over_samples(each(seen.predicted, batch.hints, t, batch.lengths - 1, live))
+        return over_samples(each(seen.predicted, batch.hints, t, until, live))
 
     return observe
 
 
-def some_hints_seen(spec: Spec, batch: Batch, live: Bool[Array, "samples n"]) -> ObserveSome:
+def some_hints_seen(
+    spec: Spec, batch: Batch, live: Bool[Array, "samples n"], until: Int[Array, " samples"]
+) -> ObserveSome:
     """The same where some samples of a batch take a step."""
 
     def observe(who: Array, t: Array, seen: Seen) -> dict[str, Tally]:
@@ -125,7 +129,7 @@ def some_hints_seen(spec: Spec, batch: Batch, live: Bool[Array, "samples n"]) ->
             k: v[who, jnp.minimum(t + 1, v.shape[1] - 1)][:, None] for k, v in batch.hints.items()
         }
         each = jax.vmap(partial(hint_tallies, spec))
-        return over_samples(each(seen.predicted, now, t, batch.lengths[who] - 1, live[who]))
+        return over_samples(each(seen.predicted, now, t, until[who], live[who]))
 
     return observe
 
@@ -154,17 +158,22 @@ def supervised(
     problems, room = to_problems(batch)
     executor = Executor(network, training=True)
     given, start = jax.vmap(executor.begin)(problems)
-    steps = batch.lengths - 1
-    if 0 < places < len(steps):
-        observe_some = some_hints_seen(spec, batch, live) if hints else lambda *_: {}
-        turns = take_turns(steps, places, room)
+    before = batch.lengths - 2  # the steps before each sample's last, which is taken by itself
+    if 0 < places < len(before):
+        observe_some = some_hints_seen(spec, batch, live, before) if hints else lambda *_: {}
+        turns = take_turns(before, places, room)
         last, of_hints = executor.walk_in_turns(given, start, turns, observe_some)
     else:
-        observe = hints_seen(spec, batch, live) if hints else lambda *_: {}
-        span = 0, jnp.max(steps)
+        observe = hints_seen(spec, batch, live, before) if hints else lambda *_: {}
+        span = 0, jnp.max(before)
         last, of_hints = executor.walk(given, start, span, room, observe, add_up=True)
-    outputs = jax.vmap(executor.outputs)(given, last, noise)
+    outputs, seen = jax.vmap(executor.last_step)(given, last, noise)
     of_outputs = jax.vmap(partial(output_tallies, spec))(outputs, batch.outputs, live)
+    if hints:
+        each = jax.vmap(partial(hint_tallies, spec))
+        t = jnp.maximum(before, 0)  # a sample without any step has no hints to predict
+        of_last = over_samples(each(seen.predicted, batch.hints, t, before + 1, live))
+        of_hints = jax.tree.map(jnp.add, of_hints, of_last)
     return over_samples(of_outputs) | of_hints
 
 
