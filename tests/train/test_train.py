@@ -114,6 +114,11 @@ def test_short_runs_have_fewer_programs(run, programs):
     assert len({*shapes_of(config)}) == programs
 
 
+def test_sizes_are_refused_before_any_is_drawn():
+    with pytest.raises(UserError, match="at most 4096 nodes are allowed, not 100000"):
+        stream_for(replace(TINY, sizes=(4, 100_000)), Task.of(TINY))
+
+
 def test_rooms_take_the_least_time():
     """Against all ways to part the sizes."""
     sizes, program = [3, 4, 6, 9, 10], 500.0

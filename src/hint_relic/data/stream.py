@@ -8,7 +8,7 @@ update k sees the very batches it would have seen.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -29,9 +29,9 @@ class Stream:
     (3, 16, 4, 4)
 
     With `view`, each item is a `Paired` of a batch and its views, which have one node more than
-    the largest size. `room` names, for a size, another whose room for nodes and steps its batches
-    get, so that one program fits both. Memory: at most `ahead` finished batches wait, and each
-    thread works on one.
+    the largest size. `room` says, for a size, whose room for nodes and steps its batches get if not
+    their own, so that one program fits both; it is asked when all sizes are known to be fit to be
+    drawn. Memory: at most `ahead` finished batches wait, and each thread works on one.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Stream:
         threads: int = 2,
         ahead: int = 8,
         view: ViewConfig | None = None,
-        room: Mapping[int, int] | None = None,
+        room: Callable[[], Mapping[int, int]] = dict,
     ):
         self.protocol = protocol
         self.sizes = protocol.sizes(sizes)
@@ -54,7 +54,6 @@ class Stream:
         self.start = start
         self.ahead = max(ahead, threads)
         self.view = view
-        self.room = dict(room or {})
         if not self.sizes or not self.seeds:
             raise UserError("at least one training size and one seed are needed")
         if threads < 1:
@@ -69,6 +68,7 @@ class Stream:
             from ..augment import check_views
 
             check_views(protocol.algorithm, view, self.sizes, self.max_nodes)
+        self.room = room()
         self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="stream")
 
     def batch(self, k: int) -> Any:

@@ -115,7 +115,7 @@ def stream_for(config: TrainConfig, task: Task, start: int = 0) -> Stream:
         seeds=config.seed_list,
         start=start,
         view=config.view if config.objective.needs_views else None,
-        room=room_for(config, task.protocol),
+        room=partial(room_for, config, task.protocol),
     )
 
 
