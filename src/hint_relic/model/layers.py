@@ -12,12 +12,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from .steps import noted
+
 # Weights are NumPy arrays until a program takes them, so that starting needs no compilation and
 # a seed means the same network on every device.
 Array = Any
 
 _ALIGNED = 16
 _FEW = 16
+_BITS = 32
 
 fence = jax.lax.optimization_barrier  # XLA fuses nothing across it
 
@@ -30,6 +33,39 @@ def fenced_back(x: Array) -> Array:
 
 
 fenced_back.defvjp(lambda x: (x, None), lambda _, wanted: (fence(wanted),))
+
+
+def largest(x: Float[Array, "i ..."]) -> Float[Array, ...]:
+    """The maximum over the first axis; where several are largest, they share its derivative.
+
+    On a CPU the backward pass is told where the maximum was, a bit for each place, and makes
+    nothing of x again.
+    """
+    top = jnp.max(x, axis=0)
+    if jax.default_backend() != "cpu" or x.shape[0] > _BITS:
+        return fenced_back(top)
+    bit = jnp.left_shift(jnp.uint32(1), _places(x))
+    where = jnp.sum(jnp.where(x == top, bit, jnp.uint32(0)), axis=0, dtype=jnp.uint32)
+    return _known_largest(x, noted(top), noted(where))
+
+
+def _places(x: Array) -> Array:
+    """The indices along the first axis."""
+    return jnp.arange(x.shape[0], dtype=jnp.uint32).reshape(-1, *[1] * (x.ndim - 1))
+
+
+@jax.custom_vjp
+def _known_largest(x: Array, top: Array, where: Array) -> Array:
+    return top
+
+
+def _to_the_largest(kept: tuple[Array, Array], wanted: Array) -> tuple[Array, None, None]:
+    places, where = kept
+    share = wanted / jax.lax.population_count(where).astype(wanted.dtype)
+    return fence(jnp.where(where >> places & 1, share, 0.0)), None, None
+
+
+_known_largest.defvjp(lambda x, top, where: (top, (_places(x), where)), _to_the_largest)
 
 
 def product(x: Float[Array, "... k"], weight: Float[Array, "k h"]) -> Float[Array, "... h"]:

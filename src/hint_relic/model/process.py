@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from ..config import ModelConfig
-from .layers import LayerNorm, Linear, Together, fence, fenced_back, product
+from .layers import LayerNorm, Linear, Together, fence, largest, product
 
 _NEVER = -1e6  # what the reference puts where there is no message
 _GATE_BIAS = -3.0
@@ -72,7 +72,7 @@ def max_plus(left: Float[Array, "i j f"], right: Float[Array, "i k f"]) -> Float
 
 
 def _at_once(left: Array, right: Array) -> Array:
-    return fenced_back(jnp.max(left[:, :, None] + right[:, None, :], axis=0))
+    return largest(left[:, :, None] + right[:, None, :])
 
 
 @jax.custom_vjp
@@ -168,8 +168,7 @@ class Processor(eqx.Module):
         pairs = sender[:, None] + (receiver + on_graph) + prepared.edge.joint(channels)  # (n, n, h)
         first, second = self.message
         messages = product(jax.nn.relu(first(jax.nn.relu(pairs))), second.weight)
-        best = jnp.max(jnp.where(senders[..., None], messages, _NEVER), axis=0)  # (n, h)
-        best = fenced_back(best) + second.bias
+        best = largest(jnp.where(senders[..., None], messages, _NEVER)) + second.bias  # (n, h)
         received, *more_received = prepared.received(best)
 
         out = jax.nn.relu(kept + received)

@@ -4,7 +4,8 @@
 is made for the longest of thousands, so most of its last steps would be for nobody. This loop
 runs the steps that somebody needs, and can be differentiated all the same: the forward pass
 keeps the state before each step, the backward pass runs the step again. That is faster than to
-store and read back everything that a step makes, on a GPU and on a CPU.
+store and read back everything that a step makes, on a GPU and on a CPU. What is small and costly
+to make again can be kept, too: `noted`.
 """
 
 from __future__ import annotations
@@ -16,10 +17,18 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.ad_checkpoint import checkpoint_name
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Int
 
 Step = Callable[[Any, Array], tuple[Any, Any]]  # (state, t) -> (state, observed)
+Numbers = dict[int, Array]
+_NOTED = "noted by a step"
+
+
+def noted(x: Array) -> Array:
+    """x, which the backward pass remembers instead of computing it again; not differentiated."""
+    return checkpoint_name(jax.lax.stop_gradient(x), _NOTED)
 
 
 @jax.custom_batching.custom_vmap
@@ -50,20 +59,42 @@ def loop(
     """
     # All that `step` reads from its surroundings becomes an argument, to be differentiated.
     program, shapes = jax.make_jaxpr(step, return_shape=True)(start, jnp.zeros((), jnp.int32))
-    structure = jax.tree.structure(shapes)
-
-    def explicit(numbers: dict[int, Array], others: dict[int, Array], state: Any, t: Array):
-        around = numbers | others
-        read = [around[i] for i in range(len(around))]
-        out = jax.core.eval_jaxpr(program.jaxpr, read, *jax.tree.leaves(state), t)
-        return jax.tree.unflatten(structure, out)
-
-    numbers: dict[int, Array] = {}
-    others: dict[int, Array] = {}
+    numbers: Numbers = {}
+    others: Numbers = {}
     for i, value in enumerate(map(jnp.asarray, program.consts)):
         (numbers if jnp.issubdtype(value.dtype, jnp.floating) else others)[i] = value
+    explicit = _Explicit(program.jaxpr, jax.tree.structure(shapes))
     kept = _Sum(shapes[1]) if add_up else _Stack(shapes[1], room)
     return _loop(explicit, room, kept, numbers, others, start, (longest(first), longest(end)))
+
+
+class _Explicit:
+    """A step with all that it reads as arguments, and with what it notes as a result or given."""
+
+    def __init__(self, jaxpr: Any, structure: Any):
+        self._structure = structure
+        notes = {id(x): x for x in jaxpr.eqns if x.params.get("name") == _NOTED}
+        noted = [x.outvars[0] for x in notes.values()]
+        self.notes = [jax.ShapeDtypeStruct(x.aval.shape, x.aval.dtype) for x in noted]
+        self._first = jaxpr.replace(outvars=[*jaxpr.outvars, *noted])
+        rest = [x for x in jaxpr.eqns if id(x) not in notes]
+        self._again = jaxpr.replace(invars=[*jaxpr.invars, *noted], eqns=rest)
+
+    def first(self, numbers: Numbers, others: Numbers, state: Any, t: Array) -> tuple[Any, Any]:
+        """((state, observed), what was noted)"""
+        out = self._run(self._first, numbers | others, state, t)
+        results = self._structure.num_leaves
+        return jax.tree.unflatten(self._structure, out[:results]), out[results:]
+
+    def again(self, numbers: Numbers, others: Numbers, state: Any, t: Array, notes: Any) -> Any:
+        """(state, observed)"""
+        out = self._run(self._again, numbers | others, state, t, *notes)
+        return jax.tree.unflatten(self._structure, out)
+
+    @staticmethod
+    def _run(jaxpr: Any, around: Numbers, state: Any, *more: Array) -> list[Any]:
+        read = [around[i] for i in range(len(around))]
+        return jax.core.eval_jaxpr(jaxpr, read, *jax.tree.leaves(state), *more)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0, 1, 2))
@@ -72,15 +103,12 @@ def _loop(explicit, room, kept, numbers, others, start, span):
 
 
 def _forward(explicit, room, kept, numbers, others, start, span):
-    once = partial(explicit, numbers, others)
-
     def body(at):
         t, state, seen_before, before = at
-        before = _put(before, state, t)
-        state, seen = once(state, t)
-        return t + 1, state, kept.add(seen_before, seen, t), before
+        (after, seen), notes = explicit.first(numbers, others, state, t)
+        return t + 1, after, kept.add(seen_before, seen, t), _put(before, (state, notes), t)
 
-    begin = span[0], start, kept.nothing(), _blank(start, room)
+    begin = span[0], start, kept.nothing(), _blank((start, explicit.notes), room)
     _, last, seen, before = jax.lax.while_loop(lambda at: at[0] < span[1], body, begin)
     return (last, kept.all_of(seen)), (numbers, others, before, span)
 
@@ -93,8 +121,9 @@ def _backward(explicit, room, kept, needed, wanted):
 
     def body(at):
         t, of_state, of_numbers = at
-        once = lambda n, state: explicit(n, others, state, t - 1)  # noqa: E731
-        pull = jax.vjp(once, numbers, _row(before, t - 1))[1]
+        state, notes = _row(before, t - 1)
+        once = lambda n, state: explicit.again(n, others, state, t - 1, notes)  # noqa: E731
+        pull = jax.vjp(once, numbers, state)[1]
         more, of_state = pull((of_state, kept.at(of_seen, t - 1)))
         return t - 1, of_state, of_numbers + ravel_pytree(more)[0]  # one sum, not one for each
 
