@@ -19,7 +19,7 @@ from ..model.flat import Layout
 from ..model.network import Network
 from ..model.process import Processor
 from ..model.reversal import with_reversal
-from ..objectives.objective import Objective, objective_for
+from ..objectives.objective import ALL_BUSY, Busy, Objective, objective_for
 from ..spec import Field
 from ..types import Batch
 from .room import room_for
@@ -55,21 +55,30 @@ class Task:
 
     def objective(self, config: TrainConfig) -> Objective:
         # A GPU has room for all samples of a batch at once, and few would leave it idle.
-        in_turns = jax.default_backend() == "cpu" and not config.objective.needs_views
+        busy = self._busy(config) if jax.default_backend() == "cpu" else ALL_BUSY
         return objective_for(
-            config.objective,
-            self.contrasted,
-            short_views=self.short_views,
-            busy=self._busy(config) if in_turns else 1.0,
+            config.objective, self.contrasted, short_views=self.short_views, busy=busy
         )
 
-    def _busy(self, config: TrainConfig) -> float:
-        """How many steps samples take, as a share of those of the longest of their batch."""
+    def _busy(self, config: TrainConfig) -> Busy:
+        """How busy samples of the largest size are: a look at a few batches."""
         size = max(self.protocol.sizes(config.sizes))
         samples = min(config.batch_size, MOST_SURVEYED)
-        batches = [self.fresh(size, samples, SURVEY_SEED + k) for k in range(SURVEYED_BATCHES)]
-        steps = np.stack([batch.lengths for batch in batches]) - 1
-        return float(steps.mean() / max(1.0, steps.max(axis=1).mean()))
+
+        def share(steps: Any) -> float:
+            return float(np.mean(steps) / max(1.0, np.max(steps, axis=1).mean()))
+
+        seeds = range(SURVEY_SEED, SURVEY_SEED + SURVEYED_BATCHES)
+        if not config.objective.needs_views:
+            return Busy(share([self.fresh(size, samples, seed).lengths - 1 for seed in seeds]))
+        nodes = self.protocol.algorithm.nodes(size) + 1
+        draw = partial(self.protocol.draw_paired, size, samples, view=config.view, max_nodes=nodes)
+        pairs = [draw(seeds=[seed]) for seed in seeds]
+        steps = np.stack([pair.batch.lengths for pair in pairs]) - 1
+        if not self.short_views:
+            return Busy(share(steps))
+        together = np.minimum(np.stack([pair.view.until for pair in pairs]), steps)
+        return Busy(share(together), share(steps - together))
 
     def fresh(self, size: int, samples: int, seed: int, drawn: Drawn = Drawn.TRAINING) -> Batch:
         """Fresh samples of some size: from the training distribution, or from the benchmark's."""
