@@ -2,10 +2,11 @@
 
     python benchmarks/train.py [--reference PYTHON] [--algorithms bfs,heapsort:8] [--seeds 1]
 
-Each measurement has a process of its own: one update with the protocol's settings on 16 samples of
-n = 16. The reference and ours take turns; with --together all compile side by side first, which a
-GPU's machine has the cores and the memory for, and are then timed one after the other. An
-algorithm can have its own number of seeds behind a colon.
+Each measurement has a process of its own: one update with the protocol's settings on 16 samples
+of n = 16. When the reference and ours have compiled, they are timed in turns, three each, since a
+machine's speed changes within minutes; the times are medians. With --together all algorithms
+compile side by side first, which a GPU's machine has the cores and the memory for. An algorithm
+can have its own number of seeds behind a colon.
 
 A sample's number of steps varies with its input, so ours gets a batch whose longest sample has as
 many as the longest of the reference's batch (or the nearest number among 200 batches); both pay for
@@ -20,21 +21,23 @@ import argparse
 import json
 import os
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from machine import commit
+from machine import machine
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 ALGORITHMS = "bfs,insertion_sort,heapsort,floyd_warshall,strongly_connected_components"
 SIZE, BATCH = 16, 16
+TURNS = 3
 REFERENCE = "reference"
 
 
@@ -42,14 +45,15 @@ def measure_ours(name: str, variant: str, seeds: int, steps: int, budget_s: floa
     """steps: how many the batch should take; 0 for any."""
     from dataclasses import replace
 
-    from hint_relic.bench import measure
+    from hint_relic.bench import ready
     from hint_relic.train.programs import use_graphs
     from hint_relic.variants import preset
 
     use_graphs()
     config = replace(preset(variant, name), seeds=seeds, sizes=(SIZE,), batch_size=BATCH)
-    cost = measure(config, steps=steps, budget_s=budget_s, compiled=wait_for_turn)
-    return result(cost.update_s, cost.compile_s, cost.steps)
+    begun, once, compile_s = ready(config, steps)
+    take_turns(once, budget_s)
+    return result(compile_s, begun.longest - 1)
 
 
 def measure_reference(name: str, budget_s: float) -> dict:
@@ -57,7 +61,6 @@ def measure_reference(name: str, budget_s: float) -> dict:
     import jax
 
     import reference
-    from hint_relic.bench import timed
     from hint_relic.config import ModelConfig
     from hint_relic.data import Protocol
 
@@ -71,18 +74,15 @@ def measure_reference(name: str, budget_s: float) -> dict:
     start = time.monotonic()
     jax.block_until_ready(model.feedback(key, feedback))
     compile_s = time.monotonic() - start
-    wait_for_turn()
-    seconds = timed(lambda: model.feedback(key, feedback), budget_s=budget_s)
-    return result(seconds, compile_s, steps)
+    take_turns(lambda: model.feedback(key, feedback), budget_s)
+    return result(compile_s, steps)
 
 
-def result(seconds: float, compile_s: float, steps: int) -> dict:
+def result(compile_s: float, steps: int) -> dict:
     import jax
 
     stats = jax.devices()[0].memory_stats() or {}
     return {
-        "ms_per_update": 1e3 * seconds,
-        "ms_per_step": 1e3 * seconds / steps,
         "steps": steps,
         "compile_s": compile_s,
         "process_peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
@@ -97,9 +97,13 @@ def say(record: dict) -> None:
     print(json.dumps(record), flush=True)
 
 
-def wait_for_turn() -> None:
+def take_turns(once: Callable[[], Any], budget_s: float) -> None:
+    """Time it whenever a line comes, until none does."""
+    from hint_relic.bench import times
+
     say({"compiled": True})
-    sys.stdin.readline()
+    for _ in sys.stdin:
+        say({"times": times(once, budget_s / TURNS)})
 
 
 class Measurement:
@@ -110,6 +114,7 @@ class Measurement:
         here = str(Path(__file__).resolve())
         self.complaints = tempfile.TemporaryFile("w+")  # noqa: SIM115 (for as long as the process)
         self.compiled = cache(partial(self.reach, "compiled"))
+        self.times: list[float] = []
         self.process = subprocess.Popen(
             ["timeout", str(limit_s), python, here, "--measure", json.dumps(what)],
             env=env,
@@ -130,14 +135,28 @@ class Measurement:
         complaints = self.complaints.read().strip().splitlines() or ["no word"]
         return {"error": complaints[-1][:200]}
 
-    def finish(self) -> dict:
+    def turn(self) -> None:
         """Time it: its turn has come."""
-        if "error" in (compiled := self.compiled()):
-            return compiled
+        if "error" in self.compiled():
+            return
         assert self.process.stdin
         self.process.stdin.write("go\n")
         self.process.stdin.flush()
-        return self.reach("ms_per_update")
+        self.times += self.reach("times").get("times", [])
+
+    def finish(self) -> dict:
+        """What was found in all its turns."""
+        if "error" in (compiled := self.compiled()):
+            return compiled
+        assert self.process.stdin
+        self.process.stdin.close()
+        found = self.reach("compile_s")
+        if self.times and "steps" in found:
+            seconds = statistics.median(self.times)
+            found["ms_per_update"] = 1e3 * seconds
+            found["ms_per_step"] = 1e3 * seconds / found["steps"]
+            found["least_ms_per_update"] = 1e3 * min(self.times)
+        return found
 
 
 def measure_all(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
@@ -146,34 +165,45 @@ def measure_all(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
     for algorithm in options.algorithms.split(","):
         name, _, seeds = algorithm.partition(":")
         rows[name] = {"seeds": int(seeds or options.seeds)}
-    later: list[tuple[str, str, Measurement]] = []
-
-    def finish(name: str, kind: str, measurement: Measurement) -> None:
-        rows[name][kind] = measurement.finish()
-        print(name, kind, json.dumps(rows[name][kind]), flush=True)
-
-    def add(*what: Any) -> None:
-        later.append(what) if options.together else finish(*what)
-
-    def references() -> Iterator[tuple[str, Measurement]]:
-        for name in rows:
-            what = (REFERENCE, name, options.budget)
-            yield name, Measurement(options.reference, options.limit, *what)
-
-    longest = dict.fromkeys(rows, 0)
-    if Path(options.reference).exists():
-        for name, reference in list(references()) if options.together else references():
-            longest[name] = reference.reach("steps").get("steps", 0)
-            add(name, REFERENCE, reference)
-    for name in rows:
-        for variant in options.variants.split(","):
-            what = (name, variant, rows[name]["seeds"], longest[name], options.budget)
-            add(name, variant, Measurement(sys.executable, options.limit, *what))
-    for *_, measurement in later:
-        measurement.compiled()  # nothing is timed beside something that compiles
-    for what in later:
-        finish(*what)
+    if options.together:
+        begun = [(name, begin(name, row["seeds"], options)) for name, row in rows.items()]
+        for _, measurements in begun:
+            for measurement in measurements.values():
+                measurement.compiled()  # nothing is timed beside something that compiles
+        for name, measurements in begun:
+            rows[name] |= in_turns(name, measurements)
+        return rows
+    for name, row in rows.items():
+        row |= in_turns(name, begin(name, row["seeds"], options))
     return rows
+
+
+def begin(name: str, seeds: int, options: argparse.Namespace) -> dict[str, Measurement]:
+    """The measurements of an algorithm, begun: of the reference, if there is one, and of ours."""
+    found: dict[str, Measurement] = {}
+    steps = 0
+    if Path(options.reference).exists():
+        what: tuple[Any, ...] = (REFERENCE, name, options.budget)
+        found[REFERENCE] = Measurement(options.reference, options.limit, *what)
+        steps = found[REFERENCE].reach("steps").get("steps", 0)
+        if not options.together:
+            found[REFERENCE].compiled()
+    for variant in options.variants.split(","):
+        what = (name, variant, seeds, steps, options.budget)
+        found[variant] = Measurement(sys.executable, options.limit, *what)
+        if not options.together:
+            found[variant].compiled()
+    return found
+
+
+def in_turns(name: str, measurements: dict[str, Measurement]) -> dict[str, dict]:
+    """Time those of one algorithm."""
+    for measurement in TURNS * [*measurements.values()]:
+        measurement.turn()
+    found = {kind: measurement.finish() for kind, measurement in measurements.items()}
+    for kind, record in found.items():
+        print(name, kind, json.dumps(record), flush=True)
+    return found
 
 
 def main() -> None:
@@ -203,8 +233,10 @@ def main() -> None:
                 ours["times_faster"] = row["seeds"] * theirs / ours["ms_per_update"]
                 print(f"{name:32}{variant:12}{ours['times_faster']:6.2f} times")
     options.out.mkdir(exist_ok=True)
-    what = {"size": SIZE, "batch": BATCH, "cpus": os.cpu_count()}
-    written = json.dumps({"commit": commit(), **what, "rows": rows}, indent=2)
+    where = machine("jax", "jaxlib")
+    command = " ".join(["python", "benchmarks/train.py", *sys.argv[1:]])
+    what = {"command": command, "machine": where, "size": SIZE, "batch": BATCH, "rows": rows}
+    written = json.dumps(what, indent=2)
     (options.out / f"train-{platform}.json").write_text(written + "\n")
 
 

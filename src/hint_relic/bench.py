@@ -57,14 +57,19 @@ def multiply_rate() -> float:
 
 def timed(run: Callable[[], Any], budget_s: float) -> float:
     """Median seconds of a call, after one to warm up."""
+    return statistics.median(times(run, budget_s))
+
+
+def times(run: Callable[[], Any], budget_s: float) -> list[float]:
+    """Seconds of some calls, after one to warm up."""
     jax.block_until_ready(run())
-    times: list[float] = []
+    found: list[float] = []
     start = time.monotonic()
-    while len(times) < 3 or (time.monotonic() - start < budget_s and len(times) < 50):
+    while len(found) < 3 or (time.monotonic() - start < budget_s and len(found) < 50):
         before = time.monotonic()
         jax.block_until_ready(run())
-        times.append(time.monotonic() - before)
-    return statistics.median(times)
+        found.append(time.monotonic() - before)
+    return found
 
 
 class Begun(NamedTuple):
@@ -89,33 +94,36 @@ def begin(config: TrainConfig, steps: int = 0) -> Begun:
     return Begun(layout, Programs(layout, objective, config), state, meter, item, longest)
 
 
-def measure(
-    config: TrainConfig,
-    *,
-    steps: int = 0,
-    budget_s: float = 10.0,
-    compiled: Callable[[], None] = lambda: None,
-) -> Cost:
-    """Compile and time the update of a config at its largest size.
+class Ready(NamedTuple):
+    """A compiled update. once: takes one, and returns something to wait for."""
 
-    steps: take a batch whose longest sample has about so many (the first batch, unless told).
-    compiled: called in between.
-    """
-    config = replace(config, sizes=(max(config.sizes),))
-    layout, programs, state, meter, item, longest = begin(config, steps)
-    state, meter = jax.tree.map(jnp.array, (state, meter))  # own buffers: updates donate them
+    begun: Begun
+    once: Callable[[], Any]
+    compile_s: float
+
+
+def ready(config: TrainConfig, steps: int = 0) -> Ready:
+    """The update of a config at its largest size, compiled, on a batch of about so many steps."""
+    begun = begin(replace(config, sizes=(max(config.sizes),)), steps)
+    programs, item = begun.programs, begun.item
+    state, meter = jax.tree.map(jnp.array, (begun.state, begun.meter))  # updates donate them
     start = time.monotonic()
     programs.prepare(state, meter, [item])
     compile_s = time.monotonic() - start
-    compiled()
     item = jax.device_put(item)
 
-    def update() -> Any:
+    def once() -> Any:
         nonlocal state, meter
         state, meter = programs(state, meter, item)
         return state.step
 
-    seconds = timed(update, budget_s)
+    return Ready(begun, once, compile_s)
+
+
+def measure(config: TrainConfig, *, budget_s: float = 10.0) -> Cost:
+    """Compile and time the update of a config at its largest size."""
+    (layout, _, state, _, item, longest), once, compile_s = ready(config)
+    seconds = timed(once, budget_s)
     batch = item.batch if config.objective.needs_views else item
     steps_of = batch.lengths - 1  # each sample's own: no other is needed
     taken = steps_of.sum()
