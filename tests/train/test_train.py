@@ -103,7 +103,8 @@ def test_padding_decides_how_many_programs_there_are():
     ("run", "programs"),
     [
         ({"steps": 50}, 1),
-        ({"steps": 1000, "seeds": 1}, 3),
+        ({"steps": 1000, "seeds": 1}, 2),
+        ({"steps": 1000, "seeds": 1, "model": ModelConfig(triplets=0)}, 3),  # steps in a loop
         ({"steps": 1000, "seeds": 1, "model": ModelConfig(hidden=8)}, 1),
         ({"sizes": (16,)}, 1),
         ({"objective": ObjectiveConfig(contrastive=1.0)}, 1),  # views have one number of nodes

@@ -29,7 +29,7 @@ def _numba_cache() -> str:
     """A writable folder for compiled kernels, or "" where there is none."""
     package = Path(__file__).resolve().parent.parent
     digest = hashlib.sha256(numba.__version__.encode())
-    for part in ("algorithms", "augment"):
+    for part in ("algorithms", "augment", "model/rollout"):
         for source in sorted((package / part).glob("*.py")):
             digest.update(source.read_bytes())
     folder = cache_root() / f"kernels-{digest.hexdigest()[:16]}"
@@ -68,6 +68,21 @@ def helper(function: Callable[..., Any]) -> Any:
     """Compile what only kernels call: Python can't, as it has no wrapper to turn objects into
     arrays, which would take as long to compile as the function itself."""
     return _compiled(function, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+# Sums may be taken in any order, and a product be added as it is made.
+_LOOSE: dict[str, Any] = {"fastmath": {"reassoc", "contract", "nsz"}, "error_model": "numpy"}
+
+
+def loose_kernel(function: Callable[..., Any]) -> Any:
+    """A kernel whose sums may be taken in any order, as many numbers at a time as there is room
+    for. Not for traces, which are exact."""
+    return _compiled(function, nogil=True, **_LOOSE)
+
+
+def loose_helper(function: Callable[..., Any]) -> Any:
+    """What only such kernels call."""
+    return _compiled(function, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_LOOSE)
 
 
 # For what takes a log: a call passes it array by array, field by field, which takes longer than

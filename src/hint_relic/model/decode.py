@@ -44,7 +44,7 @@ class Parts(NamedTuple):
     edge: tuple[Any, ...] = ()
 
 
-def _only_live(logits: Array, live: Bool[Array, " n"]) -> Array:
+def only_live(logits: Array, live: Bool[Array, " n"]) -> Array:
     """Rule out padding on the last axis, which is over nodes."""
     return jnp.where(live, logits, NEVER)
 
@@ -69,7 +69,7 @@ class NodeDecoder(eqx.Module):
         if self.kind is Kind.CATEGORICAL:
             return representation
         logits = representation[..., 0]
-        return _only_live(logits, features.live) if self.kind is Kind.MASK_ONE else logits
+        return only_live(logits, features.live) if self.kind is Kind.MASK_ONE else logits
 
 
 class GraphDecoder(eqx.Module):
@@ -150,7 +150,7 @@ class PointerDecoder(eqx.Module):
 
     def predict(self, representation: Array, features: Features) -> Float[Array, "n n"]:
         logits = fence(self.out(representation)[..., 0].T)  # from the softmax that reads them
-        return _only_live(logits, features.live)
+        return only_live(logits, features.live)
 
 
 def sum_of_larger(
@@ -227,7 +227,7 @@ class EdgePointerDecoder(eqx.Module):
             found = lean_sum_of_larger(edge, node, weight)
         else:  # as one kernel, XLA compiles it for minutes, trying one layout after another
             found = jax.lax.map(lambda row: sum_of_larger(row, node, weight), edge)
-        return _only_live(found + self.out.bias, features.live)
+        return only_live(found + self.out.bias, features.live)
 
 
 class FollowingDecoder(eqx.Module):

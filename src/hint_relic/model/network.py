@@ -12,7 +12,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, ArrayLike, Bool, Float, PRNGKeyArray
+from jaxtyping import Array, ArrayLike, Bool, Float, Int, PRNGKeyArray
 
 from ..config import EdgePointers, Feedback, Hints, ModelConfig
 from ..spec import POINTERS, Field, Kind, Location, Spec, Stage, of_stage
@@ -23,6 +23,8 @@ from .encode import Channels, Encoder, is_edge_pointer, join_channels, join_enco
 from .feedback import fed_back
 from .layers import Linear
 from .process import Processor
+from .rollout.plan import Plan, plan_for
+from .rollout.run import Rollout, roll_out
 from .sinkhorn import log_sinkhorn
 from .steps import loop
 from .turns import Turns
@@ -276,6 +278,28 @@ class Executor:
         first, end = (jnp.asarray(x, jnp.int32) for x in steps)
         return loop(step, states, first, end, room, add_up=add_up)
 
+    def plan(self, nodes: int) -> Plan | None:
+        """How machine code of ours takes all steps of a problem at once (`roll`), where it can."""
+        usual = type(self.network.processor) is Processor and not self.hard
+        if not usual or jax.default_backend() != "cpu":
+            return None
+        fields = self.network.inputs.fields, self.network.hints.fields
+        return plan_for(self.network.config, *fields, nodes)
+
+    def roll(
+        self,
+        plan: Plan,
+        given: Given,
+        start: State,
+        steps: Int[Array, " problems"],
+        room: int,
+        **compared: Any,
+    ) -> Rollout:
+        """Take so many steps of each problem, one at least and none more than `room`; what can be
+        compared on the way: see `roll_out`."""
+        problems = given.channels, start.hints, given.live, steps, room
+        return roll_out(plan, self.network, self.encoding, *problems, **compared)
+
     def walk_in_turns(
         self, given: Given, states: State, turns: Turns, observe: ObserveSome
     ) -> tuple[State, Any]:
@@ -302,14 +326,18 @@ class Executor:
     ) -> tuple[dict[str, Array], Seen]:
         """The problem's own last step: its outputs, and what else is seen of it."""
         _, features = self._process(given, last)
+        return self.read_outputs(features, noise), self._see(features)
+
+    def read_outputs(self, features: Features, noise: PRNGKeyArray | None) -> dict[str, Array]:
+        """Outputs from what decoders read at a problem's last step."""
         representations = self.decode_outputs.represent(features)
         predicted = self.decode_outputs.predict(representations, features)
         for name in predicted:
             if self.spec[name].kind is Kind.PERMUTATION_POINTER:
                 predicted[name] = log_sinkhorn(
-                    predicted[name], given.live, steps=OUTPUT_SINKHORN_STEPS, noise=noise
+                    predicted[name], features.live, steps=OUTPUT_SINKHORN_STEPS, noise=noise
                 )
-        return predicted, self._see(features)
+        return predicted
 
     def _senders(self, given: Given, state: State) -> Bool[Array, "n n"]:
         """Who sends messages to whom."""

@@ -59,7 +59,10 @@ class Triplets(eqx.Module):
         # max over i of everything about (i, j, k); what doesn't depend on i stays outside
         about_ij = jnp.where(live[:, None, None], node[0][:, None] + edge[0], _NEVER)
         best = max_plus(about_ij, edge[1])
-        features = best + node[1][:, None] + (node[2] + graph) + edge[2]
+        return self.messages(best + node[1][:, None] + (node[2] + graph) + edge[2])
+
+    def messages(self, features: Float[Array, "... n n f"]) -> Float[Array, "... n n h"]:
+        """What each edge says, from its triplets' features."""
         return jax.nn.relu(self.out(features))
 
 

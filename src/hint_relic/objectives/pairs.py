@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -12,11 +13,21 @@ from jaxtyping import Array, PRNGKeyArray
 from ..config import ObjectiveConfig
 from ..model.dense import stored
 from ..model.network import Executor, Given, Network, Seen, State, to_problems
+from ..model.rollout.op import Views
+from ..model.rollout.plan import Plan
 from ..model.turns import Turns, take_turns
 from ..spec import Kind, Location
 from ..types import Paired, Problem, View
 from .borrowed import borrow, old_nodes
-from .relic import Terms, category_terms, edge_pointer_terms, pointer_terms, project
+from .relic import (
+    Terms,
+    alike_category_terms,
+    alike_pointer_terms,
+    category_terms,
+    edge_pointer_terms,
+    pointer_terms,
+    project,
+)
 from .supervised import (
     Tally,
     at_step,
@@ -79,13 +90,52 @@ class Pairs:
         short_views: inputs take those steps alone on which they no longer agree with their views.
         places: how many pairs run at a time, in turns, and how many inputs alone; None: all.
         """
+        if plan := self._plan():
+            return self._rolled(plan, noise)
         if places is None:
             given, last, seen = self._side_by_side(short_views)
         else:
             given, last, seen = self._in_turns(short_views, *places)
         outputs = jax.vmap(self.executor.outputs)(given, last, noise)
+        return self._of_outputs(outputs) | seen
+
+    def _of_outputs(self, outputs: dict[str, Array]) -> dict[str, Tally]:
         each = jax.vmap(partial(output_tallies, self.network.spec))
-        return over_samples(each(outputs, self.batch.outputs, self.known.live)) | seen
+        return over_samples(each(outputs, self.batch.outputs, self.known.live))
+
+    def _plan(self) -> Plan | None:
+        if self.config.contrastive and not self.config.normalise:
+            return None
+        return self.executor.plan(self.known.live.shape[1])
+
+    def _rolled(self, plan: Plan, noise: PRNGKeyArray) -> dict[str, Tally]:
+        """All tallies where all steps can be taken at once."""
+        known, room, spec = self.known, self.room, self.network.spec
+        contrasted = self.contrasted if self.config.contrastive else ()
+        classes = [x for x in contrasted if spec[x].kind is Kind.CATEGORICAL]
+        pointers = [x for x in contrasted if x not in classes]
+        until = jnp.minimum(known.view.until, known.steps).astype(jnp.int32)
+        truth = [self.batch.hints[name][:, 1 : room + 1] for name in pointers]
+        nodes = self.batch.inputs["pos"].shape[1]
+        nobody = jnp.zeros((self.samples, room, 0, nodes), jnp.int32)
+        views = Views(
+            until,
+            known.view.places.astype(jnp.int32),
+            jnp.stack(truth, axis=2).astype(jnp.int32) if truth else nobody,
+        )
+        steps = jnp.concatenate([known.steps, until])
+        compared = {"pointers": pointers, "classes": classes, "views": views}
+        rolled = self.executor.roll(plan, self.given, self.start, steps, room, **compared)
+
+        def of_sample(hints, predicted, alike, known):
+            now = {k: v[1 : room + 1] for k, v in hints.items()}
+            each = jax.vmap(self._each(_alike_terms), (0, 0, 0, 0, None))
+            return each(jnp.arange(room), now, predicted, alike, known)
+
+        given = self.batch.hints, _halves(rolled.predicted), rolled.alike, known
+        seen = over_samples(over_samples(jax.vmap(of_sample)(*given)))
+        last = jax.tree.map(lambda x: x[: self.samples], rolled.last)
+        return self._of_outputs(jax.vmap(self.executor.read_outputs)(last, noise)) | seen
 
     def _side_by_side(self, short_views: bool) -> Walked:
         known, end = self.known, jnp.max(self.known.steps)
@@ -152,12 +202,20 @@ class Pairs:
         """All tallies of some samples and their views, inputs first, at one step: the same for
         all, or each at its own. now: the hints that they should have predicted."""
         compared = _compared(self.network, self.contrasted, seen, self.config)
-        half = len(known.steps)
-        on_input = jax.tree.map(lambda x: x[:half], (seen.predicted, compared))
-        on_view = jax.tree.map(lambda x: x[half:], (seen.predicted, compared))
-        each = partial(_at_one_step, self.network, self.config, self.contrasted)
+        of_input, of_view = _halves(compared)
+        both = {name: (of_input[name], of_view[name]) for name in compared}
+        each = self._each(_terms)
         each = jax.vmap(each, (0 if t.ndim else None, 0, 0, 0, 0))
-        return over_samples(each(t, now, on_input, on_view, known))
+        return over_samples(each(t, now, _halves(seen.predicted), both, known))
+
+    def _each(self, terms_of: Callable[..., Terms]) -> Callable[..., dict[str, Tally]]:
+        return partial(_at_one_step, self.network, self.config, self.contrasted, terms_of)
+
+
+def _halves(tree: Any) -> tuple[Any, Any]:
+    """The first half of all arrays, and the second: inputs and views."""
+    first = jax.tree.map(lambda x: x[: len(x) // 2], tree)
+    return first, jax.tree.map(lambda x: x[len(x) // 2 :], tree)
 
 
 def _compared(
@@ -181,33 +239,34 @@ def _compared(
     return out
 
 
-Step = tuple[dict[str, Array], dict[str, Any]]  # predictions, and what is compared, by hint
-
-
 def _at_one_step(
     network: Network,
     config: ObjectiveConfig,
     contrasted: tuple[str, ...],
+    terms_of: Callable[..., Terms],
     t: Array,
     now: dict[str, Array],
-    on_input: Step,
-    on_view: Step,
+    predicted: tuple[dict[str, Array], dict[str, Array]],
+    compared: dict[str, Any],
     known: Known,
 ) -> dict[str, Tally]:
-    """All tallies of one sample at one step."""
+    """All tallies of one sample at one step. predicted: on the input and on the view.
+
+    compared: by hint, what `terms_of` makes the paper's terms from.
+    """
     spec, (steps, view, live, *_) = network.spec, known
     until = jnp.minimum(view.until, steps)
     out: dict[str, Tally] = {}
     if config.hints:
         told = {k: v[None] for k, v in now.items()}
-        out |= hint_tallies(spec, on_input[0], told, t, steps, live)
+        out |= hint_tallies(spec, predicted[0], told, t, steps, live)
     if config.view_hints:
         borrowed = {k: borrow(spec[k], v, view.places, known.origin)[None] for k, v in now.items()}
-        tallies = hint_tallies(spec, on_view[0], borrowed, t, until, known.old)
+        tallies = hint_tallies(spec, predicted[1], borrowed, t, until, known.old)
         out |= {f"view/{k}": v for k, v in tallies.items()}
     if config.contrastive:
         for name in contrasted:
-            terms = _terms(network, name, on_input[1][name], on_view[1][name], now, known, config)
+            terms = terms_of(network, name, compared[name], now, known, config)
             counts = (t + 1 <= until) & (live[:, None] & live if terms.kl.ndim == 2 else live)
             number = jnp.sum(counts, dtype=jnp.float32)
             for kind, values in (("contrastive", terms.contrastive), ("kl", terms.kl)):
@@ -220,22 +279,42 @@ def _at_one_step(
 def _terms(
     network: Network,
     name: str,
-    of_input: Any,
-    of_view: Any,
+    compared: tuple[Any, Any],
     now: dict[str, Array],
     known: Known,
     config: ObjectiveConfig,
 ) -> Terms:
-    """The paper's terms for one hint at one step."""
-    field, places = network.spec[name], known.view.places
-    truth = stored(name, field, now)
+    """The paper's terms for one hint at one step, from what is compared of input and view."""
+    field = network.spec[name]
     if field.kind is Kind.CATEGORICAL:
-        borrowed = borrow(field, truth, places, known.origin)
-        of_new = jnp.where(known.old, borrowed, known.view.start[name])
-        truths: tuple[Array, ...] = (truth, of_new)
         terms: Any = category_terms
+    elif field.location is Location.EDGE:
+        terms = partial(edge_pointer_terms, network.projections[name])
     else:
-        truths, terms = (truth,), pointer_terms
-        if field.location is Location.EDGE:
-            terms = partial(edge_pointer_terms, network.projections[name])
-    return terms(of_input, of_view, *truths, places, known.live, known.view_live, config)
+        terms = pointer_terms
+    return terms(*compared, *_truths(network, name, now, known), config)
+
+
+def _alike_terms(
+    network: Network,
+    name: str,
+    alike: Any,
+    now: dict[str, Array],
+    known: Known,
+    config: ObjectiveConfig,
+) -> Terms:
+    """The same where it is known already how alike the two are."""
+    is_class = network.spec[name].kind is Kind.CATEGORICAL
+    terms: Any = alike_category_terms if is_class else alike_pointer_terms
+    return terms(alike, *_truths(network, name, now, known), config)
+
+
+def _truths(network: Network, name: str, now: dict[str, Array], known: Known) -> tuple[Array, ...]:
+    """What is true of a hint in the input, and of a class in the view; and of the nodes of both."""
+    field, places = network.spec[name], known.view.places
+    nodes = places, known.live, known.view_live
+    truth = stored(name, field, now)
+    if field.kind is not Kind.CATEGORICAL:
+        return truth, *nodes
+    borrowed = borrow(field, truth, places, known.origin)
+    return truth, jnp.where(known.old, borrowed, known.view.start[name]), *nodes

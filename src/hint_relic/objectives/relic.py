@@ -126,8 +126,24 @@ def pointer_terms(
     anchor = _exactly("vu,vuw->vw", positive.astype(jnp.float32), f)
     image = _exactly("vm,mw->vw", across, _exactly("mu,muw->mw", in_view, g))
     from_anchor = _exactly("mw,muw->mu", _exactly("vm,vw->mw", across, anchor), g)
-    forth = _exactly("vm,mu->vu", across, from_anchor) / config.temperature
-    back = _exactly("vw,vuw->vu", image, f) / config.temperature
+    forth = _exactly("vm,mu->vu", across, from_anchor)
+    back = _exactly("vw,vuw->vu", image, f)
+    return alike_pointer_terms((forth, back), pointer, places, live, view_live, config)
+
+
+def alike_pointer_terms(
+    alike: tuple[Float[Array, "n m"], Float[Array, "n n"]],
+    pointer: Int[Array, " n"],
+    places: Int[Array, " n"],
+    live: Bool[Array, " n"],
+    view_live: Bool[Array, " m"],
+    config: ObjectiveConfig,
+) -> Terms:
+    """The same from how alike they are: those of (v, p) in the input and of all (v, u) in the
+    view, p being where v really points, and the other way round."""
+    forth, back = (x / config.temperature for x in alike)
+    positive = pointer[:, None] == jnp.arange(back.shape[0])
+    same = same_nodes(places, live, forth.shape[1])
     return contrast(forth, back, view_live[None], live[None], positive, same, config)
 
 
@@ -175,10 +191,23 @@ def category_terms(
 
     f, g: the projected representations of all nodes, of the input and of the view.
     """
-    same = same_nodes(places, live, g.shape[0])
-    oneself = jnp.eye(f.shape[0], dtype=bool)
-    forth = f @ g.T / config.temperature  # (n, m)
-    back = _moved_back(f @ g.T, same).T / config.temperature  # (n, n)
+    return alike_category_terms(f @ g.T, category, view_category, places, live, view_live, config)
+
+
+def alike_category_terms(
+    alike: Float[Array, "n m"],
+    category: Int[Array, " n"],
+    view_category: Int[Array, " m"],
+    places: Int[Array, " n"],
+    live: Bool[Array, " n"],
+    view_live: Bool[Array, " m"],
+    config: ObjectiveConfig,
+) -> Terms:
+    """The same from how alike nodes of the input and of the view are."""
+    same = same_nodes(places, live, alike.shape[1])
+    oneself = jnp.eye(alike.shape[0], dtype=bool)
+    forth = alike / config.temperature
+    back = _moved_back(alike, same).T / config.temperature  # (n, n)
     allowed = view_live & ((category[:, None] != view_category) | same)
     allowed_back = live & ((category[:, None] != category) | oneself)
     return contrast(forth, back, allowed, allowed_back, oneself, same, config)

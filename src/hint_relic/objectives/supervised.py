@@ -134,6 +134,22 @@ def some_hints_seen(
     return observe
 
 
+def all_hint_tallies(
+    spec: Spec, predicted: dict[str, Array], batch: Batch, live: Bool[Array, "samples n"]
+) -> dict[str, Tally]:
+    """Tallies of all steps of a batch, which were predicted sample first, then step."""
+    if not predicted:
+        return {}
+    room = next(iter(predicted.values())).shape[1]
+
+    def of_sample(predicted, hints, length, live):
+        each = jax.vmap(partial(hint_tallies, spec), (0, None, 0, None, None))
+        return each(predicted, hints, jnp.arange(room), length - 1, live)
+
+    found = jax.vmap(of_sample)(predicted, batch.hints, batch.lengths, live)
+    return over_samples(over_samples(found))
+
+
 def at_step(hints: dict[str, Array], t: Array) -> dict[str, Array]:
     """The hints of one step (of the last, beyond it)."""
     return {k: v[jnp.minimum(t, v.shape[0] - 1)] for k, v in hints.items()}
@@ -158,6 +174,13 @@ def supervised(
     problems, room = to_problems(batch)
     executor = Executor(network, training=True)
     given, start = jax.vmap(executor.begin)(problems)
+    if plan := executor.plan(live.shape[1]):
+        rolled = executor.roll(plan, given, start, batch.lengths - 1, room)
+        outputs = jax.vmap(executor.read_outputs)(rolled.last, noise)
+        of_outputs = over_samples(
+            jax.vmap(partial(output_tallies, spec))(outputs, batch.outputs, live)
+        )
+        return of_outputs | (all_hint_tallies(spec, rolled.predicted, batch, live) if hints else {})
     before = batch.lengths - 2  # the steps before each sample's last, which is taken by itself
     if 0 < places < len(before):
         observe_some = some_hints_seen(spec, batch, live, before) if hints else lambda *_: {}

@@ -53,7 +53,7 @@ def train(
     config.check()
     use_graphs()
     keep_compiled_programs()
-    task = Task.of(config)
+    task = Task.of(config, processor)
     stream_for(config, task).close()  # whatever can't be drawn is refused before anything is made
     for size in config.reported_sizes:
         check_request(task.protocol.algorithm, size, 1, 0, (), None)
@@ -68,17 +68,17 @@ def train(
         )
         with needs_room(updates, "--batch-size, --seeds or --model.hidden"):
             objective = objective or task.objective(config)
-            return _Run(config, task, folder, objective, processor, report).go()
+            return _Run(config, task, folder, objective, report).go()
 
 
 class _Run:
     """One run in progress."""
 
-    def __init__(self, config, task, folder, objective, processor, report):
+    def __init__(self, config, task, folder, objective, report):
         self.config, self.task, self.folder, self.report = config, task, folder, report
         self.started = time.monotonic()
         self.waited = 0.0
-        self.layout, state = initial(config, task, processor)
+        self.layout, state = initial(config, task)
         worst = jnp.full((config.seeds,), -1.0)
         never = jnp.zeros((config.seeds,), jnp.int32)
         self.keep = Keep(

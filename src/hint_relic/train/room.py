@@ -17,10 +17,12 @@ from ..data import Protocol
 # and compiling takes as long as so many pairs, times channels and samples (docs/performance.md).
 _PAIRS_TO_START = 70
 _COMPILING = 3e8
+# Where each sample takes its steps by itself, padding costs as much as a step does, and no more.
+_ROLLED_STEPS, _COMPILING_ROLLED = 1.2, 1.5e8
 
 
-def room_for(config: TrainConfig, protocol: Protocol) -> dict[int, int]:
-    """For each training size the one whose room its batches get."""
+def room_for(config: TrainConfig, protocol: Protocol, rolls: bool = False) -> dict[int, int]:
+    """For each training size the one whose room its batches get. rolls: see `Task.rolls`."""
     sizes = protocol.sizes(config.sizes)
     if config.padding is Padding.OWN:
         return {size: size for size in sizes}
@@ -31,10 +33,11 @@ def room_for(config: TrainConfig, protocol: Protocol) -> dict[int, int]:
     def time(size: int, room: int) -> float:
         """How long all updates on a size take; those with views have room for the largest."""
         nodes = protocol.algorithm.nodes(max(sizes) if config.objective.needs_views else room)
-        steps = sizes.count(size) * samples * protocol.steps(size)
+        of_sample = _ROLLED_STEPS if rolls else protocol.steps(size)
+        steps = sizes.count(size) * samples * of_sample
         return steps * config.model.hidden * (_PAIRS_TO_START + nodes**2)
 
-    return shared(sorted({*sizes}), time, _COMPILING)
+    return shared(sorted({*sizes}), time, _COMPILING_ROLLED if rolls else _COMPILING)
 
 
 def shared(

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..algorithms import Augmentation
-from ..config import Drawn, TrainConfig, ViewSource
+from ..config import Drawn, Feedback, Hints, TrainConfig, ViewSource
 from ..data import Protocol, Stream
 from ..data.shape import single_precision, trim
 from ..data.splits import SPLITS, sample, split
@@ -19,8 +19,9 @@ from ..model.flat import Layout
 from ..model.network import Network
 from ..model.process import Processor
 from ..model.reversal import with_reversal
+from ..model.rollout.plan import plan_for
 from ..objectives.objective import ALL_BUSY, Busy, Objective, objective_for
-from ..spec import Field
+from ..spec import Field, Stage, of_stage
 from ..types import Batch
 from .room import room_for
 from .update import Meter, State, initial_state
@@ -37,25 +38,41 @@ class Task:
 
     contrasted: the hints that the objective compares between input and view.
     short_views: whether all views of a batch may agree with their inputs for few steps only.
+    processor: a class to use in place of the built-in one.
     """
 
     protocol: Protocol
     spec: dict[str, Field]
     contrasted: tuple[str, ...] = ()
     short_views: bool = False
+    processor: Any = Processor
 
     @classmethod
-    def of(cls, config: TrainConfig) -> Task:
+    def of(cls, config: TrainConfig, processor: Any = Processor) -> Task:
         protocol = Protocol.training(config.algorithm, keep_static_hints=config.keep_static_hints)
         spec = with_reversal(protocol.spec) if config.model.reversal else dict(protocol.spec)
         contrasted = protocol.contrasted if config.objective.contrastive else ()
         paper = config.view.source is ViewSource.PAPER
         short = not paper or protocol.algorithm.view is Augmentation.ENTERED_NODE
-        return cls(protocol, spec, contrasted, short)
+        return cls(protocol, spec, contrasted, short, processor)
+
+    def rolls(self, config: TrainConfig) -> bool:
+        """Whether machine code of ours takes all steps of each sample by itself (`model/rollout`):
+        then how steps and sizes differ within a batch makes no difference."""
+        model, views = config.model, config.objective.needs_views
+        if jax.default_backend() != "cpu" or self.processor is not Processor:
+            return False
+        if model.feedback is Feedback.HARD or not (config.objective.normalise or not views):
+            return False
+        nodes = self.protocol.algorithm.nodes(max(self.protocol.sizes(config.sizes))) + views
+        hints = of_stage(self.spec, Stage.HINT) if model.hints is not Hints.NONE else {}
+        inputs = of_stage(self.spec, Stage.INPUT)
+        return plan_for(model, tuple(inputs.items()), tuple(hints.items()), nodes) is not None
 
     def objective(self, config: TrainConfig) -> Objective:
         # A GPU has room for all samples of a batch at once, and few would leave it idle.
-        busy = self._busy(config) if jax.default_backend() == "cpu" else ALL_BUSY
+        alike = jax.default_backend() != "cpu" or self.rolls(config)
+        busy = ALL_BUSY if alike else self._busy(config)
         return objective_for(
             config.objective, self.contrasted, short_views=self.short_views, busy=busy
         )
@@ -103,10 +120,10 @@ class Task:
         return self.fresh(size, config.validation_samples or usual, VALIDATION_SEED)
 
 
-def initial(config: TrainConfig, task: Task, processor: Any = Processor) -> tuple[Layout, State]:
+def initial(config: TrainConfig, task: Task) -> tuple[Layout, State]:
     """Fresh networks, one for each seed: the layout of their weights, and the stacked states."""
     networks = [
-        Network.init(seed, task.spec, config.model, processor, task.contrasted)
+        Network.init(seed, task.spec, config.model, task.processor, task.contrasted)
         for seed in config.seed_list
     ]
     layout = Layout(networks[0])
@@ -124,7 +141,7 @@ def stream_for(config: TrainConfig, task: Task, start: int = 0) -> Stream:
         seeds=config.seed_list,
         start=start,
         view=config.view if config.objective.needs_views else None,
-        room=partial(room_for, config, task.protocol),
+        room=partial(room_for, config, task.protocol, task.rolls(config)),
     )
 
 

@@ -1,0 +1,517 @@
+"""The steps of one sample, and a tape of what their derivatives need.
+
+Arrays have as many rows as nodes or edges are alive, one after the other: row v is node v, row
+u * n + v the edge (u, v). Of messages row j * n + i is what i sends to j.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...algorithms.kernel import loose_helper as helper
+from .blas import times
+from .plan import CATEGORICAL, MASK, MASK_ONE
+
+Array = Any
+ZERO, ONE, TINY = np.float32(0.0), np.float32(1.0), np.float32(1e-5)
+LEAST = np.float32(-np.inf)
+BIT = np.uint32(1)
+
+
+class Start(NamedTuple):
+    """Channels of a sample's inputs, and of its first hints."""
+
+    node: Array
+    edge: Array
+    graph: Array
+    node_hints: Array
+    edge_hints: Array
+    graph_hints: Array
+
+
+class Logits(NamedTuple):
+    """What is decoded at each step. pointers: [step, which, v, u], that v points at u."""
+
+    node: Array
+    edge: Array
+    graph: Array
+    pointers: Array
+
+
+class Last(NamedTuple):
+    """What decoders of outputs read, at the last step. node: next state, state, channels."""
+
+    node: Array
+    edge: Array
+    graph: Array
+    triplets: Array
+
+
+class Tape(NamedTuple):
+    """What is written down of all steps, step after step: of nodes, of edges, of the graph.
+
+    `*_where`: a bit for each node that has the maximum.
+    """
+
+    node: Array  # next state, state, channels
+    z: Array  # what is sent, received, before the norm, before the gate
+    best: Array  # the largest message
+    best_where: Array
+    gate: Array
+    decoded: Array
+    edge: Array  # channels
+    triplets: Array
+    triplets_where: Array
+    from_source: Array  # of pointers' representations: whether the source was larger
+    graph: Array  # channels
+    pooled: Array
+
+
+@helper
+def clear(x):
+    for r in range(x.shape[0]):
+        for c in range(x.shape[1]):
+            x[r, c] = ZERO
+
+
+@helper
+def copy(x, out):
+    for r in range(x.shape[0]):
+        for c in range(x.shape[1]):
+            out[r, c] = x[r, c]
+
+
+@helper
+def positive_rows(x, bias):
+    """x = max(x + bias, 0)"""
+    for r in range(x.shape[0]):
+        for c in range(x.shape[1]):
+            y = x[r, c] + bias[0, c]
+            x[r, c] = y if y > ZERO else ZERO
+
+
+@helper
+def add_bias(x, bias):
+    for r in range(x.shape[0]):
+        for c in range(x.shape[1]):
+            x[r, c] += bias[0, c]
+
+
+@helper
+def first_messages(out, z, edge, weight, n, h):
+    """The part of messages' first layer that is linear, made positive."""
+    for j in range(n):
+        for i in range(n):
+            row, sent, received = out[j * n + i], z[i, :h], z[j, h : 2 * h]
+            for c in range(h):
+                row[c] = sent[c] + received[c]
+            for k in range(weight.shape[0]):
+                x, w = edge[i * n + j, k], weight[k]
+                if x != ZERO:
+                    for c in range(h):
+                        row[c] += x * w[c]
+            for c in range(h):
+                row[c] = row[c] if row[c] > ZERO else ZERO
+
+
+@helper
+def largest_of_senders(messages, bias, best, where, n, h):
+    for j in range(n):
+        top, who = best[j], where[j]
+        first = messages[j * n]
+        for c in range(h):
+            top[c] = first[c]
+            who[c] = BIT
+        for i in range(1, n):
+            row, bit = messages[j * n + i], BIT << np.uint32(i)
+            for c in range(h):
+                x, y = row[c], top[c]
+                who[c] = bit if x > y else (who[c] | bit if x == y else who[c])
+                top[c] = x if x > y else y
+        for c in range(h):
+            top[c] += bias[0, c]
+
+
+@helper
+def normalised(row, out):
+    """What is positive of a row, less its mean, by its deviation; returns one over that."""
+    h = len(row)
+    total = ZERO
+    for c in range(h):
+        x = row[c] if row[c] > ZERO else ZERO
+        out[c] = x
+        total += x
+    mean = total / np.float32(h)
+    squares = ZERO
+    for c in range(h):
+        x = out[c] - mean
+        squares += x * x
+    scale = ONE / np.sqrt(squares / np.float32(h) + TINY)
+    for c in range(h):
+        out[c] = (out[c] - mean) * scale
+    return scale
+
+
+@helper
+def sigmoid(x):
+    return ONE / (ONE + np.float32(math.exp(-x)))
+
+
+@helper
+def before_norm_and_gate(kept, received, n, h):
+    for v in range(n):
+        for c in range(h):
+            kept[v, 2 * h + c] += received[v, c]
+            x = kept[v, 3 * h + c] + received[v, h + c]
+            kept[v, 3 * h + c] = x if x > ZERO else ZERO
+
+
+@helper
+def next_state(kept, opened, bias, scale, offset, gate, node, normal, n, h):
+    for v in range(n):
+        normalised(kept[v, 2 * h : 3 * h], normal)
+        for c in range(h):
+            g = sigmoid(opened[v, c] + bias[0, c])
+            gate[v, c] = g
+            x = scale[0, c] * normal[c] + offset[0, c]
+            node[v, c] = x * g + node[v, h + c] * (ONE - g)
+
+
+@helper
+def triplet_features(out, where, about_ij, about_ik, nodes, edge, weight, graph, n, f):
+    """For each edge (j, k) the largest over i of what is about (i, j, k). nodes: three of each."""
+    for r in range(n * n):
+        first, second = about_ij[r], about_ik[r]
+        for c in range(f):
+            first[c] = nodes[r // n, c]
+            second[c] = ZERO
+        for k in range(weight.shape[0]):
+            x, w = edge[r, k], weight[k]
+            if x != ZERO:
+                for c in range(f):
+                    first[c] += x * w[c]
+                    second[c] += x * w[f + c]
+    row = np.empty(n * f, np.float32)  # of one node and all others
+    right, tops = about_ik.reshape(n, n * f), out.reshape(n, n * f)
+    places = where.reshape(n, n * f)
+    for j in range(n):
+        for i in range(n):
+            for k in range(n):
+                for c in range(f):
+                    row[k * f + c] = about_ij[i * n + j, c]
+            bit = BIT << np.uint32(i)
+            for c in range(n * f):
+                x, y, who = row[c] + right[i, c], tops[j, c], places[j, c]
+                larger, same = i == 0 or x > y, x == y
+                places[j, c] = bit if larger else (who | bit if same else who)
+                tops[j, c] = x if larger else y
+        for k in range(n):
+            r = j * n + k
+            for c in range(f):
+                out[r, c] += nodes[j, f + c] + nodes[k, 2 * f + c] + graph[c]
+            for m in range(weight.shape[0]):
+                x = edge[r, m]
+                if x != ZERO:
+                    for c in range(f):
+                        out[r, c] += x * weight[m, 2 * f + c]
+
+
+@helper
+def point(pairs, source, target, edge, weight, out_w, out_b, logits, from_source, n, h):
+    """A pointer's logits [v, u], from what edge messages give of each edge (u, v)."""
+    for u in range(n):
+        for v in range(n):
+            row, whose = pairs[u * n + v], from_source[u * n + v]
+            of_target, of_source = target[u], source[v]
+            for c in range(h):
+                row[c] += of_target[c]
+            for k in range(weight.shape[0]):
+                x, w = edge[u * n + v, k], weight[k]
+                if x != ZERO:
+                    for c in range(h):
+                        row[c] += x * w[c]
+            total = ZERO
+            for c in range(h):
+                larger = of_source[c] > row[c]
+                whose[c] = larger
+                x = of_source[c] if larger else row[c]
+                row[c] = x
+                total += x * out_w[c]
+            logits[v, u] = total + out_b
+
+
+@helper
+def shares(row, out):
+    """Softmax."""
+    top = LEAST
+    for i in range(len(row)):
+        top = max(top, row[i])
+    total = ZERO
+    for i in range(len(row)):
+        out[i] = np.float32(math.exp(row[i] - top))
+        total += out[i]
+    for i in range(len(row)):
+        out[i] /= total
+
+
+@helper
+def feed(kind, logits, out):
+    """Decoded hints of nodes, edges or the graph, a row of columns each, as channels."""
+    rows, width = logits.shape
+    if kind == MASK_ONE:
+        shares(logits[:, 0], out[:, 0])
+        return
+    for r in range(rows):
+        if kind == CATEGORICAL:
+            shares(logits[r], out[r])
+        else:
+            for c in range(width):
+                out[r, c] = sigmoid(logits[r, c]) if kind == MASK else logits[r, c]
+
+
+@helper
+def pooled_nodes(out, node, weight, bias, n, h):
+    """The largest of encoded nodes, states and next states, number by number."""
+    channels = node[:, 2 * h :]
+    for c in range(3 * h):
+        out[c] = LEAST
+    for v in range(n):
+        for c in range(h):
+            x = bias[0, c]
+            for k in range(channels.shape[1]):
+                x += channels[v, k] * weight[k, c]
+            out[c] = max(out[c], x)
+            out[h + c] = max(out[h + c], node[v, h + c])
+            out[2 * h + c] = max(out[2 * h + c], node[v, c])
+
+
+class Scratch(NamedTuple):
+    """Room for what a step makes and nobody keeps."""
+
+    one: Array  # of pairs
+    two: Array
+    z: Array
+    decoded: Array
+    received: Array
+    opened: Array
+    about_ij: Array
+    about_ik: Array
+    on_graph: Array
+    normal: Array
+    shared: Array
+    from_messages: Array
+
+
+class Sample(NamedTuple):
+    """What a step reads and writes of a sample."""
+
+    start: Start
+    tape: Tape
+    logits: Logits
+    last: Last
+    scratch: Scratch
+
+
+class Sizes(NamedTuple):
+    """hidden, features: of an edge's triplets; edges, nodes: where the columns of edges and nodes
+    begin among all that are decoded of nodes; edge_columns: how many an edge has."""
+
+    hidden: Any
+    features: Any
+    pointers: Any
+    edges: Any
+    edge_columns: Any
+    nodes: Any
+
+
+@helper
+def sizes_of(layers):
+    h, pointers = layers.first.shape[0], layers.out_w.shape[0]
+    edges, edge_columns = 2 * h * pointers, layers.dec_msg.shape[1] - h * pointers
+    features = layers.tri_out.shape[0]
+    return Sizes(h, features, pointers, edges, edge_columns, edges + 2 * edge_columns)
+
+
+@helper
+def empty(rows, columns):
+    return np.empty((rows, columns), np.float32)
+
+
+@helper
+def new_scratch(n, layers):
+    h, f, _, _, edge_columns, _ = sizes_of(layers)
+    pairs = n * n
+    return Scratch(
+        one=empty(pairs, h),
+        two=empty(pairs, h),
+        z=empty(n, layers.z.shape[1]),
+        decoded=empty(n, layers.dec_b.shape[1]),
+        received=empty(n, 2 * h),
+        opened=empty(n, h),
+        about_ij=empty(pairs, f),
+        about_ik=empty(pairs, f),
+        on_graph=empty(1, h + f),
+        normal=np.empty(h, np.float32),
+        shared=np.empty(n, np.float32),
+        from_messages=empty(pairs, edge_columns),
+    )
+
+
+@helper
+def begin(n, layers, start, tape):
+    """What is known before the first step."""
+    h = layers.first.shape[0]
+    node_inputs, edge_inputs = start.node.shape[1], start.edge.shape[2]
+    clear(tape.node[:n, h : 2 * h])
+    copy(start.node_hints[:n], tape.node[:n, 2 * h + node_inputs :])
+    for v in range(n):
+        copy(start.edge_hints[v, :n], tape.edge[v * n : (v + 1) * n, edge_inputs:])
+    for k in range(len(start.graph_hints)):
+        tape.graph[0, len(start.graph) + k] = start.graph_hints[k]
+
+
+@helper
+def step(t, n, steps, feeds, layers, sample, compared_as, representations):
+    """Take step t. Representations are kept of those pointers that are compared: the place of each
+    among them, or -1."""
+    start, tape, logits, last, scratch = sample
+    h, f, pointers, ends, edge_columns, of_nodes = sizes_of(layers)
+    pairs = n * n
+    decoded_nodes, graph_columns = layers.dec_b.shape[1] - of_nodes, layers.pooled.shape[1]
+    node_feeds, edge_feeds, graph_feeds, pointer_feeds = feeds
+    node_inputs, edge_inputs = start.node.shape[1], start.edge.shape[2]
+    graph_inputs = len(start.graph)
+    over_edges = pointers + edge_columns > 0
+    one, two, z, decoded = scratch.one, scratch.two, scratch.z, scratch.decoded
+    on_graph = scratch.on_graph
+
+    node, edge = tape.node[t * n : (t + 1) * n], tape.edge[t * pairs : (t + 1) * pairs]
+    graph = tape.graph[t]
+    copy(start.node[:n], node[:, 2 * h : 2 * h + node_inputs])
+    for v in range(n):
+        copy(start.edge[v, :n], edge[v * n : (v + 1) * n, :edge_inputs])
+    for k in range(graph_inputs):
+        graph[k] = start.graph[k]
+
+    # what nodes and the graph give
+    times(node[:, h:], layers.z, z, ZERO)
+    add_bias(z, layers.z_b)
+    clear(on_graph)
+    for k in range(len(graph)):
+        for c in range(h + f):
+            on_graph[0, c] += graph[k] * layers.graph[k, c]
+    add_bias(z[:, h : 2 * h], on_graph[:, :h])
+    kept = tape.z[t * n : (t + 1) * n]
+    copy(z[:, : 4 * h], kept)
+
+    # messages
+    first_messages(one, z, edge, layers.edge, n, h)
+    times(one, layers.first, two, ZERO)
+    positive_rows(two, layers.first_b)
+    times(two, layers.second, one, ZERO)
+    best, where = tape.best[t * n : (t + 1) * n], tape.best_where[t * n : (t + 1) * n]
+    largest_of_senders(one, layers.second_b, best, where, n, h)
+
+    # the next state
+    times(best, layers.received, scratch.received, ZERO)
+    add_bias(scratch.received, layers.received_b)
+    gate = tape.gate[t * n : (t + 1) * n]
+    before_norm_and_gate(kept, scratch.received, n, h)
+    times(kept[:, 3 * h :], layers.gate, scratch.opened, ZERO)
+    next_state(
+        kept, scratch.opened, layers.gate_b, layers.norm_scale, layers.norm_offset, gate, node,
+        scratch.normal, n, h,
+    )  # fmt: skip
+
+    # triplets and edge messages
+    done = t + 1 == steps
+    triplets = tape.triplets[t * pairs : (t + 1) * pairs]
+    if over_edges or done:
+        triplet_features(
+            triplets, tape.triplets_where[t * pairs : (t + 1) * pairs], scratch.about_ij,
+            scratch.about_ik, z[:, 4 * h :], edge, layers.tri_edge, on_graph[0, h:], n, f,
+        )  # fmt: skip
+    if over_edges:
+        times(triplets, layers.tri_out, one, ZERO)
+        positive_rows(one, layers.tri_out_b)
+
+    # logits
+    if decoded.shape[1]:
+        times(node, layers.dec_node, decoded, ZERO)
+        add_bias(decoded, layers.dec_b)
+        copy(decoded, tape.decoded[t * n : (t + 1) * n])
+    for p in range(pointers):
+        made = representations[compared_as[p]] if compared_as[p] >= 0 else two
+        times(one, layers.dec_msg[:, p * h : (p + 1) * h], made, ZERO)
+        at = t * pointers + p
+        point(
+            made, decoded[:, 2 * p * h : (2 * p + 1) * h],
+            decoded[:, (2 * p + 1) * h : (2 * p + 2) * h], edge,
+            layers.dec_edge[:, p * h : (p + 1) * h], layers.out_w[p], layers.out_b[0, p],
+            logits.pointers[t, p], tape.from_source[at * pairs : (at + 1) * pairs], n, h,
+        )  # fmt: skip
+    if edge_columns:
+        times(one, layers.dec_msg[:, h * pointers :], scratch.from_messages, ZERO)
+        for u in range(n):
+            for v in range(n):
+                for c in range(edge_columns):
+                    x = scratch.from_messages[u * n + v, c]
+                    for k in range(edge.shape[1]):
+                        x += edge[u * n + v, k] * layers.dec_edge[k, h * pointers + c]
+                    x += decoded[u, ends + c] + decoded[v, ends + edge_columns + c]
+                    logits.edge[t, u, v, c] = x
+    for v in range(n):
+        for c in range(decoded_nodes):
+            logits.node[t, v, c] = decoded[v, of_nodes + c]
+    if graph_columns:
+        pooled = tape.pooled[t]
+        pooled_nodes(pooled, node, layers.node, layers.node_b, n, h)
+        for c in range(graph_columns):
+            x = layers.graph_dec_b[0, c]
+            for k in range(3 * h):
+                x += pooled[k] * layers.pooled[k, c]
+            for k in range(len(graph)):
+                x += graph[k] * layers.graph_dec[k, c]
+            logits.graph[t, c] = x
+
+    if done:
+        copy(node, last.node)
+        for u in range(n):
+            copy(edge[u * n : (u + 1) * n], last.edge[u])
+            copy(triplets[u * n : (u + 1) * n], last.triplets[u])
+        for k in range(len(graph)):
+            last.graph[k] = graph[k]
+        return
+
+    # the next step: its state, and the hints fed back
+    node_after = tape.node[(t + 1) * n : (t + 2) * n]
+    edge_after = tape.edge[(t + 1) * pairs : (t + 2) * pairs]
+    graph_after = tape.graph[t + 1]
+    copy(node[:, :h], node_after[:, h : 2 * h])
+    for i in range(len(node_feeds)):
+        kind, column, channel, width = node_feeds[i]
+        channel += 2 * h + node_inputs
+        given = decoded[:, of_nodes + column : of_nodes + column + width]
+        feed(kind, given, node_after[:, channel : channel + width])
+    for i in range(len(edge_feeds)):
+        kind, column, channel, width = edge_feeds[i]
+        channel += edge_inputs
+        for u in range(n):
+            feed(
+                kind, logits.edge[t, u, :n, column : column + width],
+                edge_after[u * n : (u + 1) * n, channel : channel + width],
+            )  # fmt: skip
+    for i in range(len(graph_feeds)):
+        kind, column, channel, width = graph_feeds[i]
+        channel += graph_inputs
+        given = logits.graph[t : t + 1, column : column + width]
+        feed(kind, given, graph_after.reshape(1, -1)[:, channel : channel + width])
+    for i in range(len(pointer_feeds)):
+        channel = edge_inputs + pointer_feeds[i, 2]
+        for v in range(n):
+            shares(logits.pointers[t, i, v, :n], scratch.shared)
+            for u in range(n):
+                edge_after[v * n + u, channel] = scratch.shared[u]

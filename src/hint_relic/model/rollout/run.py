@@ -1,0 +1,117 @@
+"""Problems rolled out: what decoders of hints say at each step, what outputs are read from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Int
+
+from ...spec import Kind, Location
+from ..decode import Features, only_live
+from ..encode import Channels, Encoding
+from ..layers import Linear
+from .compare import Projections
+from .forward import Last, Start
+from .op import Problems, Rolled, Task, Views, roll
+from .plan import Plan
+from .weights import put_together
+
+
+class Rollout(NamedTuple):
+    """All steps of some problems, problem first, then step.
+
+    predicted: what the decoders of hints say; where a problem takes no step, what they say of
+    zeros. last: what decoders read at each problem's last step. alike: by hint, of what is
+    compared, pair first: of a pointer forth and back, of a class of nodes (`compare.Alike`).
+    """
+
+    predicted: dict[str, Array]
+    last: Features
+    alike: dict[str, Any]
+
+
+def roll_out(
+    plan: Plan,
+    network: Any,
+    encoding: Encoding,
+    given: Channels,
+    hints: Channels,
+    live: Bool[Array, "problems n"],
+    steps: Int[Array, " problems"],
+    room: int,
+    *,
+    pointers: Sequence[str] = (),
+    classes: Sequence[str] = (),
+    views: Views | None = None,
+) -> Rollout:
+    """Take so many steps of each problem, one at least and none more than `room`.
+
+    given: inputs; hints: the first. pointers, classes: hints that are compared between inputs and
+    `views`, by kind.
+    """
+    nodes = live.sum(1, dtype=jnp.int32)
+    problems = Problems(Start(*given, *hints), nodes, steps.astype(jnp.int32))
+    layers = put_together(network, encoding, plan)
+    task = Task(plan, room, tuple(pointers), tuple(classes))
+    h = network.config.hidden
+    projections = (
+        _stacked([network.projections[name] for name in pointers], h),
+        _stacked([network.projections[name] for name in classes], 3 * h),
+    )
+    views = views if pointers or classes else _no_views(room, live.shape[1])
+    rolled = roll(task, layers, problems, projections, views)
+    forth, back, nodes = (jnp.moveaxis(x, 2, 0) for x in rolled.alike)
+    alike = dict(zip(pointers, zip(forth, back))) | dict(zip(classes, nodes))
+    last = _features(network, encoding, rolled.last, live)
+    return Rollout(_predicted(plan, rolled, live), last, alike)
+
+
+def _no_views(room: int, nodes: int) -> Views:
+    return Views(*(jnp.zeros(x, jnp.int32) for x in ((0,), (0, nodes), (0, room, 0, nodes))))
+
+
+def _stacked(projections: list[tuple[Linear, Linear]], width: int) -> Projections:
+    """The layers of projections of so many numbers; of none, too."""
+    if not projections:
+        layer, bias = jnp.zeros((0, width, width)), jnp.zeros((0, 1, width))
+        return Projections(layer, bias, layer, bias)
+    first, second = (jax.tree.map(lambda *x: jnp.stack(x), *layers) for layers in zip(*projections))
+    return Projections(first.weight, first.bias[:, None], second.weight, second.bias[:, None])
+
+
+def _predicted(plan: Plan, rolled: Rolled, live: Array) -> dict[str, Array]:
+    """Logits as decoders give them (`model/decode.py`)."""
+    alive = live[:, None]
+    node, edge, graph, pointers = rolled.logits
+    out = {x.name: only_live(pointers[:, :, x.column], alive[:, :, None]) for x in plan.pointers}
+    for location, logits in zip(
+        (Location.NODE, Location.EDGE, Location.GRAPH), (node, edge, graph)
+    ):
+        for fed in plan.fed(location):
+            mine = logits[..., fed.column : fed.column + fed.width]
+            if fed.kind is not Kind.CATEGORICAL:
+                mine = mine[..., 0]
+            out[fed.name] = only_live(mine, alive) if fed.kind is Kind.MASK_ONE else mine
+    return out
+
+
+def _node_features(network: Any, encoding: Encoding, node: Array) -> Array:
+    """Encoded nodes, states and next states, as decoders read them."""
+    h = network.config.hidden
+    encoded = encoding.node(node[..., 2 * h :])
+    return jnp.concatenate([encoded, node[..., h : 2 * h], node[..., :h]], axis=-1)
+
+
+def _features(network: Any, encoding: Encoding, last: Last, live: Array) -> Features:
+    one = jnp.ones((*last.edge.shape[:-1], 1))
+    return Features(
+        _node_features(network, encoding, last.node),
+        jnp.concatenate([last.edge, one], axis=-1),
+        network.processor.triplets.messages(last.triplets),
+        encoding.graph(last.graph),
+        live,
+        (),
+    )

@@ -1,0 +1,238 @@
+"""All steps in one go, by machine code of ours: the same function as XLA's loop over steps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from hint_relic.algorithms.kernel import loose_kernel
+from hint_relic.config import (
+    EdgePointers,
+    Feedback,
+    Hints,
+    ModelConfig,
+    ObjectiveConfig,
+    StopGradient,
+    TrainConfig,
+)
+from hint_relic.model.network import Executor
+from hint_relic.model.rollout import op
+from hint_relic.model.rollout.blas import one_thread, times, times_turned, turned_times
+from hint_relic.model.rollout.call import call
+from hint_relic.objectives.objective import objective_for
+from hint_relic.train.task import Task, initial, stream_for
+from hint_relic.variants import preset
+from tiny import QUICKLY
+
+ALL_PARTS = ObjectiveConfig(hints=0.5, view_hints=0.5, contrastive=1.0, kl=1.0)
+LITERAL = replace(ALL_PARTS, positive_in_denominator=False, stop_gradient=StopGradient.VIEW)
+
+
+def small(algorithm: str, variant: str, objective: ObjectiveConfig | None = None, **settings):
+    config = preset(variant, algorithm)
+    model = replace(config.model, hidden=12)
+    objective = objective or config.objective
+    usual = {"sizes": (6,), "seeds": 2, "batch_size": 4, "model": model, "objective": objective}
+    return replace(config, **(usual | settings))
+
+
+class Case:
+    """A config's loss, its parts and its gradient, on one batch for all its seeds."""
+
+    def __init__(self, config: TrainConfig, batch: int = 1):
+        self.config, self.task = config, Task.of(config)
+        self.layout, self.state = initial(config, self.task)
+        with stream_for(config, self.task) as stream:
+            self.item = stream.batch(batch)
+
+    def found(self):
+        objective = objective_for(
+            self.config.objective, self.task.contrasted, short_views=self.task.short_views
+        )
+
+        def loss(weights, item, key):
+            return objective(self.layout.unflatten(weights), item, key)
+
+        one = jax.value_and_grad(loss, has_aux=True)
+        keys = jax.random.split(jax.random.key(0), self.config.seeds)
+        program = jax.jit(jax.vmap(one), compiler_options=QUICKLY)
+        (loss_, parts), gradient = program(self.state.weights, self.item, keys)
+        return loss_, parts, gradient
+
+
+def agree(rolled, looped):
+    """Single precision, sums in another order."""
+    (loss, parts, gradient), (same_loss, same_parts, same_gradient) = rolled, looped
+    np.testing.assert_allclose(loss, same_loss, rtol=1e-5)
+    assert parts.keys() == same_parts.keys()
+    for name, part in parts.items():
+        np.testing.assert_allclose(part, same_parts[name], rtol=1e-4, atol=1e-6, err_msg=name)
+    for mine, other in zip(gradient, same_gradient):
+        assert jnp.linalg.norm(mine - other) < 2e-5 * jnp.linalg.norm(other)
+
+
+QUICK = [
+    ("bfs", "baseline", None),  # a pointer and a mask
+    ("insertion_sort", "no_hints", None),
+    ("heapsort", "baseline_reversal", None),  # two pointers reversed; classes of the graph
+    ("binary_search", "untold", None),  # few steps
+    ("strongly_connected_components", "baseline", None),  # every location and kind
+    ("mst_kruskal", "baseline", None),  # masks of edges
+    ("strongly_connected_components", "hint_relic", None),  # inputs go on alone; classes compared
+    ("dag_shortest_paths", "hint_relic", ALL_PARTS),
+    ("insertion_sort", "hint_relic", LITERAL),
+    ("dijkstra", "baseline_views", None),
+]
+OTHERS = [
+    (name, variant, None)
+    for name in (
+        *("articulation_points", "bellman_ford", "binary_search", "bridges", "bubble_sort"),
+        *("dag_shortest_paths", "dfs", "dijkstra", "heapsort", "minimum", "mst_kruskal"),
+        *("mst_prim", "quicksort", "topological_sort"),
+    )
+    for variant in ("baseline_reversal", *(["hint_relic"] if name != "dfs" else []))
+]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "variant", "objective"),
+    [*QUICK, *(pytest.param(*x, marks=pytest.mark.slow) for x in OTHERS)],
+)
+def test_it_is_the_loop_over_steps(algorithm, variant, objective, monkeypatch):
+    case = Case(small(algorithm, variant, objective))
+    assert case.task.rolls(case.config)
+    rolled = case.found()
+    monkeypatch.setattr(Executor, "plan", lambda *_: None)
+    agree(rolled, case.found())
+
+
+@pytest.mark.parametrize("variant", ["baseline", "hint_relic"])
+def test_padding_changes_nothing(variant, monkeypatch):
+    """Batches of a small size in the room of a large one, whose samples have fewer steps."""
+    config = small("quicksort", variant, sizes=(3, 7), padding="largest", seeds=1)
+    case = Case(config, batch=0)
+    assert np.asarray(jax.tree.leaves(case.item)[0]).shape[-1] >= 7
+    rolled = case.found()
+    monkeypatch.setattr(Executor, "plan", lambda *_: None)
+    agree(rolled, case.found())
+
+
+def test_the_same_again_and_nearly_the_same_with_other_threads(monkeypatch):
+    case = Case(small("bfs", "hint_relic"))
+    first, again = case.found(), case.found()
+    for x, y in zip(jax.tree.leaves(first), jax.tree.leaves(again)):
+        np.testing.assert_array_equal(x, y)
+    monkeypatch.setattr(op, "_processors", lambda: 3)
+    agree(case.found(), first)
+
+
+def plan_of(monkeypatch, algorithm="bfs", **settings):
+    """The plan that a network of this kind is run by in training."""
+    plans = []
+    usual = Executor.plan
+
+    def spy(self, nodes):
+        plans.append(usual(self, nodes))
+        return plans[-1]
+
+    monkeypatch.setattr(Executor, "plan", spy)
+    config = TrainConfig(algorithm=algorithm, sizes=(4,), seeds=1, batch_size=2, **settings)
+    case = Case(config)
+    objective = objective_for(config.objective, case.task.contrasted)
+    weights, item = (jax.tree.map(lambda x: x[0], x) for x in (case.state.weights, case.item))
+    jax.eval_shape(
+        lambda w, x: objective(case.layout.unflatten(w), x, jax.random.key(0)), weights, item
+    )
+    assert case.task.rolls(config) == (plans[0] is not None)
+    return plans[0]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "model"),
+    [
+        ("bfs", {"triplets": 0}),
+        ("bfs", {"gated": False}),
+        ("bfs", {"layer_norm": False}),
+        ("bfs", {"fully_connected": False}),
+        ("bfs", {"feedback": Feedback.HARD}),
+        ("bfs", {"hints": Hints.DECODED}),
+        ("floyd_warshall", {}),
+        ("floyd_warshall", {"edge_pointers": EdgePointers.FOLLOWED}),
+    ],
+)
+def test_other_networks_take_their_steps_in_a_loop(algorithm, model, monkeypatch):
+    assert plan_of(monkeypatch, algorithm, model=ModelConfig(hidden=4, **model)) is None
+
+
+@pytest.mark.parametrize("hints", [Hints.FEEDBACK, Hints.NONE])
+def test_the_usual_ones_do_not(hints, monkeypatch):
+    assert plan_of(monkeypatch, model=ModelConfig(hidden=4, hints=hints)) is not None
+
+
+def test_more_nodes_than_bits_take_their_steps_in_a_loop():
+    config = TrainConfig(algorithm="bfs", sizes=(4, 33))
+    task = Task.of(config)
+    assert not task.rolls(config)
+    assert task.rolls(replace(config, sizes=(4, 32)))
+    with_views = replace(config, sizes=(4, 32), objective=ObjectiveConfig(contrastive=1.0))
+    assert not task.rolls(with_views)
+
+
+@loose_kernel
+def products(a, b, out, same, again, add):
+    """The three ways to multiply; what they are compared with goes through Python."""
+    times(a, b, out, add)
+    times_turned(a, b.T.copy(), same, np.float32(0.0))
+    turned_times(a.T.copy(), b, again, np.float32(0.0))
+
+
+def test_products():
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal(shape).astype(np.float32) for shape in ((5, 9), (9, 7)))
+    whole = rng.standard_normal((3, 5, 11)).astype(np.float32)
+    outs = whole[:, :, 2:9]  # rows that are farther apart than they are long
+    around, before = whole[:, :, 9:].copy(), outs[0].copy()
+    products(a, b, *outs, np.float32(1.0))
+    for out, more in zip(outs, (before, 0.0, 0.0)):
+        np.testing.assert_allclose(out, a @ b + more, rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(whole[:, :, 9:], around)
+
+
+def test_threads_of_products_are_given_back():
+    from hint_relic.model.rollout.blas import _openblas
+
+    if (library := _openblas()) is None:
+        pytest.skip("this SciPy has another BLAS")
+    before = library.scipy_openblas_get_num_threads()
+    with one_thread():
+        assert library.scipy_openblas_get_num_threads() == 1
+    assert library.scipy_openblas_get_num_threads() == before
+
+
+def test_functions_within_programs():
+    def twice(given, results):
+        np.multiply(given["x"], 2, out=results[0])
+        results[1][...] = given["none"].size
+
+    def run(x):
+        shapes = jax.ShapeDtypeStruct(x.shape, x.dtype), jax.ShapeDtypeStruct((), jnp.int32)
+        given = {"x": x, "none": jnp.zeros((3, 0))}
+        return call("test twice", twice, shapes, given)
+
+    x = jnp.arange(6.0).reshape(3, 2)
+    for found in (jax.jit(run)(x), jax.vmap(run)(x)):
+        np.testing.assert_array_equal(found[0], 2 * x)
+        assert not found[1].any()
+
+
+def test_a_function_that_fails_says_why():
+    def fail(given, results):
+        raise ValueError("no such thing")
+
+    shape = jax.ShapeDtypeStruct((), jnp.float32)
+    with pytest.raises(jax.errors.JaxRuntimeError, match="ValueError: no such thing"):
+        jax.block_until_ready(jax.jit(lambda x: call("test fail", fail, shape, x))(jnp.zeros(2)))
