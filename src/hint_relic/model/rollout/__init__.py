@@ -2,8 +2,10 @@
 
 plan.py      which networks it can run, and what they read, decode and feed back
 weights.py   a network's layers put together as it reads them
-forward.py   the steps of one sample
-backward.py  their derivatives
-op.py        both as one differentiable function of a batch
-call.py      how XLA's programs call it; blas.py: products of matrices within it
+forward.py   a step of one sample, made of pieces.py
+backward.py  its derivatives, made of through.py
+compare.py   a step's representations, compared between an input and its view
+kernels.py   all steps: the two functions that are compiled
+op.py        both as one differentiable function of a batch; run.py: of a network's problems
+call.py      how XLA's programs call it; blas.py, bits.py: what it asks of the machine
 """

@@ -12,16 +12,8 @@ import numpy as np
 
 from ...algorithms.kernel import loose_helper as helper
 from .blas import times, times_turned, turned_times
-from .forward import (
-    ONE,
-    ZERO,
-    Array,
-    add_bias,
-    clear,
-    empty,
-    point,
-    positive_rows,
-)
+from .pieces import ONE, ZERO, Array, add_bias, clear, empty, point, positive_rows
+from .through import dot
 
 _LEAST_SQUARE = np.float32(1e-6)
 
@@ -85,23 +77,15 @@ def project(representations, projections, i, to):
 
 
 @helper
-def inner_product(x, y):
-    total = ZERO
-    for c in range(len(x)):
-        total += x[c] * y[c]
-    return total
-
-
-@helper
 def compare(n, m, places, truth, x, y, forth, back):
     """x, y: projected representations of the input and of its view."""
     for v in range(n):
         p, there = truth[v], places[v]
         anchor, image = x[p * n + v], y[places[p] * m + there]
         for u in range(m):
-            forth[v, u] = inner_product(anchor, y[u * m + there])
+            forth[v, u] = dot(anchor, y[u * m + there])
         for u in range(n):
-            back[v, u] = inner_product(image, x[u * n + v])
+            back[v, u] = dot(image, x[u * n + v])
 
 
 @helper
@@ -131,7 +115,7 @@ def through_projection(representations, projections, i, projected, of, of_projec
     """From projections to representations; `of` is overwritten."""
     inner, made, scale = projected
     for r in range(of.shape[0]):
-        along = inner_product(of[r], made[r])
+        along = dot(of[r], made[r])
         for c in range(of.shape[1]):
             x = scale[r] * (of[r, c] - made[r, c] * along)
             of[r, c] = x
@@ -197,7 +181,7 @@ def through_encoded_nodes(t, n, layers, tape, of_out, of_read, of):
         for k in range(layers.node.shape[0]):
             for c in range(h):
                 of.node[k, c] += node[v, 2 * h + k] * of_out[v, c]
-            of_read[v, 2 * h + k] += inner_product(of_out[v, :h], layers.node[k])
+            of_read[v, 2 * h + k] += dot(of_out[v, :h], layers.node[k])
 
 
 class Side(NamedTuple):

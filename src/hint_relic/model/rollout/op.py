@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from typing import Any, NamedTuple
@@ -20,8 +21,8 @@ from ...spec import Location
 from .blas import one_thread
 from .call import call
 from .compare import Alike, Compared, Projections
-from .forward import Last, Logits, Start, Tape
 from .kernels import backward, forward
+from .pieces import Last, Logits, Start, Tape
 from .plan import Plan
 from .weights import Layers
 
@@ -164,11 +165,12 @@ _compiling: dict[str, threading.Thread] = {}
 
 def _compile(run: Callable[..., None], task: Task, given: Any, results: Any) -> None:
     """Compile what `run` needs while XLA compiles the program that calls it: run it on next to
-    nothing."""
+    nothing. If that fails, so will the program, and say why."""
     given, results = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), (given, results))
     problems = given[0] if isinstance(given[0], Problems) else given[0][0]
     problems.nodes[:1] = problems.steps[:1] = 1
-    run(task, given, results)
+    with suppress(Exception):
+        run(task, given, results)
 
 
 def compiled() -> None:

@@ -14,8 +14,8 @@ from ..decode import Features, only_live
 from ..encode import Channels, Encoding
 from ..layers import Linear
 from .compare import Projections
-from .forward import Last, Start
 from .op import Problems, Rolled, Task, Views, roll
+from .pieces import Last, Start
 from .plan import Plan
 from .weights import put_together
 
