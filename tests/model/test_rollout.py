@@ -21,8 +21,8 @@ from hint_relic.config import (
 )
 from hint_relic.model.network import Executor
 from hint_relic.model.rollout import op
-from hint_relic.model.rollout.blas import one_thread, times, times_turned, turned_times
 from hint_relic.model.rollout.call import call
+from hint_relic.model.rollout.tiles import times, turned_times
 from hint_relic.objectives.objective import objective_for
 from hint_relic.train.task import Task, initial, stream_for
 from hint_relic.variants import preset
@@ -183,34 +183,27 @@ def test_more_nodes_than_bits_take_their_steps_in_a_loop():
 
 
 @loose_kernel
-def products(a, b, out, same, again, add):
-    """The three ways to multiply; what they are compared with goes through Python."""
+def products(a, b, out, again, add):
+    """Both ways to multiply, as only what is compiled can call them."""
     times(a, b, out, add)
-    times_turned(a, b.T.copy(), same, np.float32(0.0))
     turned_times(a.T.copy(), b, again, np.float32(0.0))
 
 
-def test_products():
+@pytest.mark.parametrize("shape", [(5, 9, 7), (16, 3, 40), (19, 128, 27), (1, 1, 1), (8, 0, 16)])
+def test_products(shape):
+    """Of any number of rows and columns, into rows that are farther apart than they are long."""
+    rows, inner, columns = shape
     rng = np.random.default_rng(0)
-    a, b = (rng.standard_normal(shape).astype(np.float32) for shape in ((5, 9), (9, 7)))
-    whole = rng.standard_normal((3, 5, 11)).astype(np.float32)
-    outs = whole[:, :, 2:9]  # rows that are farther apart than they are long
-    around, before = whole[:, :, 9:].copy(), outs[0].copy()
+    a = rng.standard_normal((rows, inner + 2)).astype(np.float32)[:, 1:-1]
+    b = rng.standard_normal((inner, columns)).astype(np.float32)
+    whole = rng.standard_normal((2, rows + 1, columns + 4)).astype(np.float32)
+    before = whole.copy()
+    outs = whole[:, :rows, 2:-2]
     products(a, b, *outs, np.float32(1.0))
-    for out, more in zip(outs, (before, 0.0, 0.0)):
-        np.testing.assert_allclose(out, a @ b + more, rtol=1e-5, atol=1e-6)
-    np.testing.assert_array_equal(whole[:, :, 9:], around)
-
-
-def test_threads_of_products_are_given_back():
-    from hint_relic.model.rollout.blas import _openblas
-
-    if (library := _openblas()) is None:
-        pytest.skip("this SciPy has another BLAS")
-    before = library.scipy_openblas_get_num_threads()
-    with one_thread():
-        assert library.scipy_openblas_get_num_threads() == 1
-    assert library.scipy_openblas_get_num_threads() == before
+    for out, more in zip(outs, (before[0, :rows, 2:-2], 0.0)):
+        np.testing.assert_allclose(out, a @ b + more, rtol=1e-5, atol=1e-5)
+    outs[:] = before[:, :rows, 2:-2]
+    np.testing.assert_array_equal(whole, before)  # nothing around them is touched
 
 
 def test_functions_within_programs():

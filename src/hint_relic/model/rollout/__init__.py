@@ -7,5 +7,5 @@ backward.py  its derivatives, made of through.py
 compare.py   a step's representations, compared between an input and its view
 kernels.py   all steps: the two functions that are compiled
 op.py        both as one differentiable function of a batch; run.py: of a network's problems
-call.py      how XLA's programs call it; blas.py, bits.py: what it asks of the machine
+call.py      how XLA's programs call it; tiles.py, bits.py: what it asks of the machine
 """

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ...algorithms.kernel import loose_helper as helper
-from .blas import times, times_turned, turned_times
 from .forward import sizes_of
 from .pieces import ONE, ZERO, Array, clear, copy, empty, first_messages, positive_rows
 from .through import (
@@ -25,6 +24,7 @@ from .through import (
     through_shares,
     through_triplets,
 )
+from .tiles import times, turned_times
 from .weights import Layers
 
 CHUNK = 16  # steps whose derivatives by nodes' layers are taken as one product
@@ -68,31 +68,40 @@ class Back(NamedTuple):
     channels_by_pointer: Array
 
 
+class Turned(NamedTuple):
+    """Layers' weights, turned: what they give first."""
+
+    z: Array
+    first: Array
+    second: Array
+    received: Array
+    gate: Array
+    tri_out: Array
+    dec_node: Array
+    dec_msg: Array
+
+
 class Known(NamedTuple):
     """Layers, and some of them as the backward pass reads them.
 
-    scaled, scaled_channels: pointers' layers over edges, multiplied by `out_w`.
+    scaled, scaled_channels: pointers' layers over edges, multiplied by `out_w`; the first turned.
     """
 
     layers: Layers
-    second_turned: Array
+    turned: Turned
     scaled: Array
     scaled_channels: Array
 
 
 @helper
-def known_of(layers):
+def known_of(layers, turned):
     h, pointers, channels = layers.first.shape[0], layers.out_w.shape[0], layers.edge.shape[0]
-    turned = empty(h, h)
     scaled = np.empty((pointers, h, h), np.float32)
     scaled_channels = np.empty((pointers, channels, h), np.float32)
-    for k in range(h):
-        for c in range(h):
-            turned[c, k] = layers.second[k, c]
     for p in range(pointers):
         for k in range(h):
             for c in range(h):
-                scaled[p, k, c] = layers.dec_msg[k, p * h + c] * layers.out_w[p, c]
+                scaled[p, k, c] = turned.dec_msg[p * h + k, c] * layers.out_w[p, k]
         for k in range(channels):
             for c in range(h):
                 scaled_channels[p, k, c] = layers.dec_edge[k, p * h + c] * layers.out_w[p, c]
@@ -153,7 +162,7 @@ def step_back(
 ):  # fmt: skip
     """Derivatives of step t. Those of the pointers that are compared are given, and what they are
     of; the place of each pointer among them, or -1."""
-    layers, second_turned, scaled, scaled_channels = known
+    layers, turned, scaled, scaled_channels = known
     h, f, pointers, ends, edge_columns, of_nodes = sizes_of(layers)
     pairs, columns, graph_columns = n * n, layers.dec_b.shape[1], layers.pooled.shape[1]
     node_feeds, edge_feeds, graph_feeds, pointer_feeds = feeds
@@ -241,14 +250,14 @@ def step_back(
                 of.dec_edge[:, span], of_edge, of.out_w[p], edge_inputs, n, h,
             )  # fmt: skip
             turned_times(edge_messages, of_pairs, of.dec_msg[:, span], ONE)
-            times_turned(of_pairs, layers.dec_msg[:, span], of_edge_messages, ONE)
+            times(of_pairs, turned.dec_msg[span], of_edge_messages, ONE)
             continue
         through_pointer(
             back.of_pointer, from_source, edge, scaled_channels[p], of_pairs, back.of_source,
             back.of_target, back.channels_by_pointer[p], of_edge, edge_inputs, n, h,
         )  # fmt: skip
         turned_times(edge_messages, of_pairs, back.by_pointer[p], ONE)
-        times_turned(of_pairs, scaled[p], of_edge_messages, ONE)
+        times(of_pairs, scaled[p], of_edge_messages, ONE)
         for v in range(n):
             for c in range(h):
                 x, y, w = back.of_source[v, c], back.of_target[v, c], layers.out_w[p, c]
@@ -269,7 +278,7 @@ def step_back(
                     of_edge_logits[:, column : column + width],
                 )  # fmt: skip
         turned_times(edge_messages, of_edge_logits, of.dec_msg[:, pointers * h :], ONE)
-        times_turned(of_edge_logits, layers.dec_msg[:, pointers * h :], of_edge_messages, ONE)
+        times(of_edge_logits, turned.dec_msg[pointers * h :], of_edge_messages, ONE)
         for r in range(pairs):
             for c in range(edge_columns):
                 x = of_edge_logits[r, c]
@@ -315,14 +324,14 @@ def step_back(
             h,
         )
     if columns:
-        times_turned(of_decoded, layers.dec_node, of_node, ONE)
+        times(of_decoded, turned.dec_node, of_node, ONE)
 
     # ---- from edge messages to triplets
     if over_edges:
         through_positive(of_edge_messages, edge_messages, of.tri_out_b)
         features = tape.triplets[t * pairs : (t + 1) * pairs]
         turned_times(features, of_edge_messages, of.tri_out, ONE)
-        times_turned(of_edge_messages, layers.tri_out, of_features, ONE)
+        times(of_edge_messages, turned.tri_out, of_features, ONE)
     if over_edges or last:
         through_triplets(
             of_features, tape.triplets_where[t * pairs : (t + 1) * pairs], edge,
@@ -336,26 +345,26 @@ def step_back(
         of_node, node, z, gate, layers.norm_scale, layers.norm_offset, of_z, of_gate,
         of.norm_scale, of.norm_offset, back.normal, back.of_normal, n, h,
     )  # fmt: skip
-    times_turned(of_gate, layers.gate, of_z[:, 3 * h : 4 * h], ZERO)
+    times(of_gate, turned.gate, of_z[:, 3 * h : 4 * h], ZERO)
     for v in range(n):
         for c in range(3 * h, 4 * h):
             of_z[v, c] = of_z[v, c] if z[v, c] > ZERO else ZERO
-    times_turned(of_z[:, 2 * h : 4 * h], layers.received, back.of_best, ZERO)
+    times(of_z[:, 2 * h : 4 * h], turned.received, back.of_best, ZERO)
 
     # ---- from the largest messages to all that made them
     first_messages(one, z, edge, layers.edge, n, h)
     times(one, layers.first, two, ZERO)
     positive_rows(two, layers.first_b)
     where = tape.best_where[t * n : (t + 1) * n]
-    through_largest_of_senders(back.of_best, where, second_turned, two, of_pairs, back.of_second)
+    through_largest_of_senders(back.of_best, where, turned.second, two, of_pairs, back.of_second)
     add_rows(of.second_b, back.of_best)
     through_positive(of_pairs, two, of.first_b)
     turned_times(one, of_pairs, of.first, ONE)
-    times_turned(of_pairs, layers.first, two, ZERO)
+    times(of_pairs, turned.first, two, ZERO)
     through_first_messages(two, one, edge, layers.edge, of_z, of.edge, of_edge, edge_inputs, n, h)
 
     # ---- to nodes and the graph
-    times_turned(of_z, layers.z, of_node[:, h:], ONE)
+    times(of_z, turned.z, of_node[:, h:], ONE)
     clear(back.of_on_graph)
     add_rows(back.of_on_graph[:, :h], of_z[:, h : 2 * h])
     add_rows(back.of_on_graph[:, h:], of_z[:, 4 * h + 2 * f :])

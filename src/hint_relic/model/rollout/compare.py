@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ...algorithms.kernel import loose_helper as helper
-from .blas import times, times_turned, turned_times
 from .pieces import ONE, ZERO, Array, add_bias, clear, empty, point, positive_rows
 from .through import dot
+from .tiles import times, turned_times
 
 _LEAST_SQUARE = np.float32(1e-6)
 
@@ -111,8 +111,8 @@ def through_compare(n, m, places, truth, x, y, of_forth, of_back, of_x, of_y):
 
 
 @helper
-def through_projection(representations, projections, i, projected, of, of_projections, out):
-    """From projections to representations; `of` is overwritten."""
+def through_projection(representations, turned, i, projected, of, of_projections, out):
+    """From projections to representations; `of` is overwritten. turned: what was read, turned."""
     inner, made, scale = projected
     for r in range(of.shape[0]):
         along = dot(of[r], made[r])
@@ -121,14 +121,14 @@ def through_projection(representations, projections, i, projected, of, of_projec
             of[r, c] = x
             of_projections.second_b[i, 0, c] += x
     turned_times(inner, of, of_projections.second[i], ONE)
-    times_turned(of, projections.second[i], made, ZERO)
+    times(of, turned.second[i], made, ZERO)
     for r in range(of.shape[0]):
         for c in range(of.shape[1]):
             x = made[r, c] if inner[r, c] > ZERO else ZERO
             made[r, c] = x
             of_projections.first_b[i, 0, c] += x
     turned_times(representations, made, of_projections.first[i], ONE)
-    times_turned(made, projections.first[i], out, ZERO)
+    times(made, turned.first[i], out, ZERO)
 
 
 @helper
@@ -231,13 +231,27 @@ def compare_step(t, sizes, layers, compared, places, tapes, sides, alike):
         for j in range(2):
             encoded_nodes(t, sizes[j], layers, tapes[j], sides[j].nodes)
             project(sides[j].nodes, compared.nodes, i, sides[j].projected_nodes)
-        out = alike.nodes[t, i, :n, :m]
-        times_turned(here.projected_nodes.out, there.projected_nodes.out, out, ZERO)
+        for v in range(n):
+            for u in range(m):
+                x, y = here.projected_nodes.out[v], there.projected_nodes.out[u]
+                alike.nodes[t, i, v, u] = dot(x, y)
 
 
 @helper
 def compare_step_back(
-    t, sizes, layers, compared, places, tapes, backs, sides, of_alike, of, of_pointers, of_nodes
+    t,
+    sizes,
+    layers,
+    compared,
+    turned,
+    places,
+    tapes,
+    backs,
+    sides,
+    of_alike,
+    of,
+    of_pointers,
+    of_nodes,
 ):
     """Derivatives of that: by projections, by representations, by what is read of nodes."""
     n, m = sizes
@@ -256,7 +270,7 @@ def compare_step_back(
         )  # fmt: skip
         for side in sides:
             through_projection(
-                side.pointers[i], compared.pointers, i, side.pairs, side.of_pairs, of_pointers,
+                side.pointers[i], turned[0], i, side.pairs, side.of_pairs, of_pointers,
                 side.of_pointers[i],
             )  # fmt: skip
     for i in range(len(compared.nodes.first)):
@@ -269,7 +283,7 @@ def compare_step_back(
         for j in range(2):
             side = sides[j]
             through_projection(
-                side.nodes, compared.nodes, i, side.projected_nodes, side.of_projected_nodes,
+                side.nodes, turned[1], i, side.projected_nodes, side.of_projected_nodes,
                 of_nodes, side.of_nodes,
             )  # fmt: skip
             through_encoded_nodes(

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...algorithms.kernel import loose_helper as helper
-from .blas import times
 from .pieces import (
     ZERO,
     Array,
@@ -30,6 +29,7 @@ from .pieces import (
     shares,
     triplet_features,
 )
+from .tiles import times
 
 
 class Scratch(NamedTuple):

@@ -38,12 +38,26 @@ def forward(sizes, steps, until, feeds, layers, compared, places, x, y, alike):
 
 @kernel
 def backward(
-    sizes, steps, until, feeds, layers, compared, places, x, y, of_alike, of, of_pointers, of_nodes
+    sizes,
+    steps,
+    until,
+    feeds,
+    layers,
+    compared,
+    places,
+    x,
+    y,
+    of_alike,
+    turned,
+    turned_projections,
+    of,
+    of_pointers,
+    of_nodes,
 ):
     """Add the derivatives by layers and by projections. x, y: the tape, and what is wanted of
-    logits and of last, of both."""
+    logits and of last, of both. turned, turned_projections: the same weights, turned."""
     pointers, h = layers.out_w.shape[0], layers.first.shape[0]
-    known = known_of(layers)
+    known = known_of(layers, turned)
     as_compared, nothing = places_among(compared.which, pointers), np.full(pointers, -1)
     both, tapes = (x, y), (x[0], y[0])
     backs = (
@@ -56,8 +70,8 @@ def backward(
         if t < until:
             which = as_compared
             compare_step_back(
-                t, sizes, layers, compared, places, tapes, backs, sides, of_alike, of,
-                of_pointers, of_nodes,
+                t, sizes, layers, compared, turned_projections, places, tapes, backs, sides,
+                of_alike, of, of_pointers, of_nodes,
             )  # fmt: skip
         for j in range(2 if t < steps[1] else 1):
             tape, of_logits, of_last = both[j]

@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Array, Int
 
 from ...spec import Location
-from .blas import one_thread
+from .backward import Turned
 from .call import call
 from .compare import Alike, Compared, Projections
 from .kernels import backward, forward
@@ -200,12 +200,18 @@ def _run_forward(task: Task, given: Any, results: Any) -> None:
 def _run_backward(task: Task, given: Any, results: Any) -> None:
     given, tape, wanted = given
     samples = tape, wanted.logits, wanted.last
+    _, layers, projections, _ = given
+    turned = Turned(*(_turned(getattr(layers, name)) for name in Turned._fields))
+    turned_projections = tuple(
+        x._replace(first=_turned(x.first), second=_turned(x.second)) for x in projections
+    )
 
     def take(share: list[int]) -> Any:
         of_layers, of_projections = total = jax.tree.map(np.zeros_like, results)
         for s in share:
             how, both, of_alike = _one(task, given, samples, wanted.alike, s)
-            backward(*how, *both, of_alike, of_layers, *of_projections)
+            of = of_layers, *of_projections
+            backward(*how, *both, of_alike, turned, turned_projections, *of)
         return total
 
     totals = _side_by_side([partial(take, share) for share in _shares(given[0], given[3])])
@@ -229,6 +235,10 @@ def _one(
     compared = Compared(task.which, truth, *projections)
     how = sizes, steps, int(until), task.plan.feeds, layers, compared, places
     return how, [_at(samples, i) for i in who], mine
+
+
+def _turned(x: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(np.swapaxes(x, -1, -2))
 
 
 def _at(arrays: Any, s: int) -> Any:
@@ -265,5 +275,4 @@ def _threads() -> ThreadPoolExecutor:
 
 
 def _side_by_side(work: list[Callable[[], Any]]) -> list[Any]:
-    with one_thread():
-        return [done.result() for done in [_threads().submit(piece) for piece in work]]
+    return [done.result() for done in [_threads().submit(piece) for piece in work]]
