@@ -5,6 +5,7 @@ Written for ONE sample; callers map it over batches (`jax.vmap`) and over seeds.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -30,6 +31,7 @@ from .steps import loop
 from .turns import Turns
 
 OUTPUT_SINKHORN_STEPS = 10
+KERNELS = "HINT_RELIC_KERNELS"  # 1 asks for kernels on a GPU that take all steps (`rollout/cuda`)
 
 
 class Predictions(NamedTuple):
@@ -280,10 +282,15 @@ class Executor:
 
     def plan(self, nodes: int) -> Plan | None:
         """How machine code of ours takes all steps of a problem at once (`roll`), where it can."""
-        usual = type(self.network.processor) is Processor and not self.hard
-        if not usual or jax.default_backend() != "cpu":
+        if type(self.network.processor) is not Processor or self.hard:
             return None
         fields = self.network.inputs.fields, self.network.hints.fields
+        if jax.default_backend() == "gpu" and os.environ.get(KERNELS) == "1":
+            from .rollout.cuda import run as kernels
+
+            return kernels.kernels_for(self.network.config, *fields, nodes)
+        if jax.default_backend() != "cpu":
+            return None
         return plan_for(self.network.config, *fields, nodes)
 
     def roll(
@@ -298,7 +305,11 @@ class Executor:
         """Take so many steps of each problem, one at least and none more than `room`; what can be
         compared on the way: see `roll_out`."""
         problems = given.channels, start.hints, given.live, steps, room
-        return roll_out(plan, self.network, self.encoding, *problems, **compared)
+        if type(plan) is Plan:
+            return roll_out(plan, self.network, self.encoding, *problems, **compared)
+        from .rollout.cuda import run as kernels
+
+        return kernels.roll_out(plan, self.network, self.encoding, *problems, **compared)
 
     def walk_in_turns(
         self, given: Given, states: State, turns: Turns, observe: ObserveSome

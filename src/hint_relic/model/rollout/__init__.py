@@ -8,4 +8,5 @@ compare.py   a step's representations, compared between an input and its view
 kernels.py   all steps: the two functions that are compiled
 op.py        both as one differentiable function of a batch; run.py: of a network's problems
 call.py      how XLA's programs call it; tiles.py, bits.py: what it asks of the machine
+cuda/        the same idea on a GPU, off unless asked for
 """

@@ -14,8 +14,8 @@ from ..decode import Features, only_live
 from ..encode import Channels, Encoding
 from ..layers import Linear
 from .compare import Projections
-from .op import Problems, Rolled, Task, Views, roll
-from .pieces import Last, Start
+from .op import Problems, Task, Views, roll
+from .pieces import Last, Logits, Start
 from .plan import Plan
 from .weights import put_together
 
@@ -66,7 +66,7 @@ def roll_out(
     forth, back, nodes = (jnp.moveaxis(x, 2, 0) for x in rolled.alike)
     alike = dict(zip(pointers, zip(forth, back))) | dict(zip(classes, nodes))
     last = _features(network, encoding, rolled.last, live)
-    return Rollout(_predicted(plan, rolled, live), last, alike)
+    return Rollout(predictions(plan, rolled.logits, live), last, alike)
 
 
 def _no_views(room: int, nodes: int) -> Views:
@@ -82,16 +82,14 @@ def _stacked(projections: list[tuple[Linear, Linear]], width: int) -> Projection
     return Projections(first.weight, first.bias[:, None], second.weight, second.bias[:, None])
 
 
-def _predicted(plan: Plan, rolled: Rolled, live: Array) -> dict[str, Array]:
+def predictions(plan: Plan, logits: Logits, live: Array) -> dict[str, Array]:
     """Logits as decoders give them (`model/decode.py`)."""
     alive = live[:, None]
-    node, edge, graph, pointers = rolled.logits
+    node, edge, graph, pointers = logits
     out = {x.name: only_live(pointers[:, :, x.column], alive[:, :, None]) for x in plan.pointers}
-    for location, logits in zip(
-        (Location.NODE, Location.EDGE, Location.GRAPH), (node, edge, graph)
-    ):
+    for location, found in zip((Location.NODE, Location.EDGE, Location.GRAPH), (node, edge, graph)):
         for fed in plan.fed(location):
-            mine = logits[..., fed.column : fed.column + fed.width]
+            mine = found[..., fed.column : fed.column + fed.width]
             if fed.kind is not Kind.CATEGORICAL:
                 mine = mine[..., 0]
             out[fed.name] = only_live(mine, alive) if fed.kind is Kind.MASK_ONE else mine

@@ -1,0 +1,632 @@
+// Backward: derivatives of all steps of a sample, last step first.
+#pragma once
+#include "sample.h"
+
+struct Backward {
+  const int *nodes, *steps;
+  const uint4* half;
+  const float *single, *node_in, *edge_in, *graph_in;
+  const float *hidden, *node_h, *edge_h, *graph_h;
+  const half_t* reps;
+  const float *sent, *before_norm, *before_gate, *gate;
+  const unsigned* winners;
+  const float* triplets;
+  const unsigned* triplet_winners;
+  const unsigned char* larger;
+  // what is wanted of the results of `forward`
+  const float *of_hidden, *of_node_h, *of_edge_h, *of_graph_h;
+  const float *of_node_logits, *of_edge_logits, *of_pointers, *of_graph_logits;
+  const half_t* of_reps;          // of those that are compared, times a power of two
+  const float* of_reps_scale;     // one over that; 0 if nothing is wanted
+  float *of_z, *of_gate, *of_norm, *of_decoded, *of_node, *of_graph;  // of room steps
+  float* sums;
+  int samples, room;
+};
+
+// Rows of nodes as float16, times the power of two that fits them; returns one over that.
+// K: numbers of a row that a product reads, of which `count` are there.
+template <int K>
+DEVICE float stage(half_t* to, const float* rows, int stride, int count, int n, float* of_warps) {
+  float top = 0.f;
+  each(n * count, [&](int i) { top = fmaxf(top, fabsf(rows[i / count * stride + i % count])); });
+  const float scale = fitting(top, of_warps);
+  each(NODE_ROWS * (K / 2), [&](int i) {
+    const int v = i / (K / 2), k = i % (K / 2) * 2;
+    float x = 0.f, y = 0.f;
+    if (v < n && k < count) x = rows[v * stride + k];
+    if (v < n && k + 1 < count) y = rows[v * stride + k + 1];
+    *reinterpret_cast<unsigned*>(to + v * (K + 8) + k) = pack(scale * x, scale * y);
+  });
+  wait_for_all();
+  return 1.f / scale;
+}
+
+KERNEL backward(Backward a) {
+  SHARED(memory);
+  half_t* one = reinterpret_cast<half_t*>(memory);
+  half_t* two = one + TILE;
+  half_t* edge = two + TILE;
+  float* sent = reinterpret_cast<float*>(edge + ROWS * NARROW);
+  half_t* features = reinterpret_cast<half_t*>(sent);
+  constexpr int SENT = NP * 2 * H * 4 > ROWS * NARROW * 2 ? NP * 2 * H : ROWS * NARROW / 2;
+  float* of_hidden = sent + SENT;          // what is wanted of the state after the step, then before
+  float* of_edge = of_hidden + NP * H;     // of channels of edges, 8 each
+  float* node = of_edge + PAIRS * 8;
+  float* of_node = node + NP * CHANNELS;
+  float* of_small = of_node + NP * CHANNELS;   // of what is decoded of nodes, but for pointers
+  float* of_logits = of_small + NP * SMALL_;   // of pointers: rows as edges are
+  float* of_edges = of_logits + P_ * PAIRS;    // of what is decoded of edges
+  float* of_best = of_logits;                  // of messages received, once those are done with
+  constexpr int LOGITS = (P_ + SE_) * PAIRS > NP * H ? (P_ + SE_) * PAIRS : NP * H;
+  float* graph = of_logits + LOGITS;
+  float* of_graph = graph + 8;
+  float* of_graph_logits = of_graph + 8;
+  float* of_warps = of_graph_logits + 8;
+  Rows rows{reinterpret_cast<unsigned short*>(of_warps + 8)};
+  float* of_features = reinterpret_cast<float*>(two);  // of triplets, and what goes back from them
+  float* of_about_j = of_features + PAIRS * F;
+  float* of_about_k = of_about_j + PAIRS * F;
+  float* of_state = reinterpret_cast<float*>(two);     // of the state, by decoders
+  float* of_code = of_state + NP * H;                  // of encoded nodes, by decoders of the graph
+
+  const Sample me(a.samples, a.room, a.nodes, a.steps);
+  const int n = me.n, pairs = n * n, tiles = (pairs + 15) / 16;
+  const uint4* half = a.half + static_cast<long long>(me.network) * HALF_SIZE;
+  const float* single = a.single + static_cast<long long>(me.network) * SINGLE_SIZE;
+  const float *node_in = me.of(a.node_in, NP * KNI_), *edge_in = me.of(a.edge_in, PAIRS * KEI_),
+              *graph_in = me.of(a.graph_in, KGI_);
+  float* sums = me.of(a.sums, SUMS);
+  const Channels channels{edge, node, graph};
+
+  clear(sums, SUMS);
+  me.clear_rest(a.of_z, NP * Z);
+  me.clear_rest(a.of_gate, NP * H);
+  me.clear_rest(a.of_norm, NP * H);
+  me.clear_rest(a.of_decoded, NP * DN_);
+  me.clear_rest(a.of_node, NP * H);
+  me.clear_rest(a.of_graph, GD_);
+  rows.set(n);
+  clear(of_hidden, NP * H);
+  clear(of_node, NP * CHANNELS);
+  clear(of_edge, PAIRS * 8);
+  clear(of_graph, 8);
+  wait_for_all();
+
+  // What is wanted of the state and the hints before step t by whoever asked for them.
+  const auto add_wanted = [&](int t) {
+    each(n * H, [&](int i) { of_hidden[i] += me.at(a.of_hidden, t, NP * H, 1)[i]; });
+    each(n * KNH, [&](int i) {
+      of_node[i / KNH_ * CHANNELS + KNI + i % KNH_] += me.at(a.of_node_h, t, NP * KNH_, 1)[i / KNH_ * KNH_ + i % KNH_];
+    });
+    each(pairs * KEH, [&](int i) {
+      const int r = i / KEH_, pair = r / n * NP + r % n;
+      of_edge[r * 8 + KEI + i % KEH_] += me.at(a.of_edge_h, t, PAIRS * KEH_, 1)[pair * KEH_ + i % KEH_];
+    });
+    each(KGH, [&](int k) { of_graph[KGI + k] += me.at(a.of_graph_h, t, KGH_, 1)[k]; });
+  };
+  add_wanted(me.steps);
+  wait_for_all();
+
+  for (int t = me.steps - 1; t >= 0; t--) {
+    float* of_z = me.at(a.of_z, t, NP * Z);
+    float* of_decoded = me.at(a.of_decoded, t, NP * DN_);
+
+    // ---- through what was fed back, to what was decoded
+    if (DECODES) {
+      const float* node_next = me.at(a.node_h, t + 1, NP * KNH_, 1);
+      const float* edge_next = me.at(a.edge_h, t + 1, PAIRS * KEH_, 1);
+      const float* graph_next = me.at(a.graph_h, t + 1, KGH_, 1);
+      const float* wanted_of_nodes = me.at(a.of_node_logits, t, NP * SN_);
+      const float* wanted_of_edges = me.at(a.of_edge_logits, t, PAIRS * SE_);
+      const float* wanted_of_pointers = me.at(a.of_pointers, t, P_ * PAIRS);
+      const float* wanted_of_graph = me.at(a.of_graph_logits, t, GD_);
+      for (int i = warp(); i < P * n; i += WARPS) {
+        const int p = i / n, v = i % n, u = lane(), k = POINTER_CHANNEL[p];
+        const float y = u < n ? edge_next[(v * NP + u) * KEH_ + k] : 0.f;
+        const float wanted = u < n ? of_edge[(v * n + u) * 8 + KEI + k] : 0.f;
+        const float all = sum_of_warp(y * wanted);
+        if (u < n)
+          of_logits[p * PAIRS + u * n + v] = y * (wanted - all) + wanted_of_pointers[(p * NP + v) * NP + u];
+      }
+      for (int i = 0; i < EDGE_FEDS; i++) {
+        const Fed fed = EDGE_FED[i];
+        each(pairs, [&](int r) {
+          const int pair = rows.first(r) * NP + rows.second(r);
+          const float* y = edge_next + pair * KEH_ + fed.channel;
+          const float* wanted = of_edge + r * 8 + KEI + fed.channel;
+          float all = 0.f;
+          if (fed.kind == CATEGORICAL)
+            for (int k = 0; k < fed.width; k++) all += y[k] * wanted[k];
+          for (int k = 0; k < fed.width; k++) {
+            const float slope = fed.kind == MASK ? y[k] * (1.f - y[k]) : fed.kind == CATEGORICAL ? y[k] : 1.f;
+            of_edges[r * SE_ + fed.column + k] = slope * (wanted[k] - all) + wanted_of_edges[pair * SE_ + fed.column + k];
+          }
+        });
+      }
+      for (int i = warp(); i < NODE_FEDS; i += WARPS) {
+        const Fed fed = NODE_FED[i];
+        const int v = min(lane(), n - 1);
+        const float* y = node_next + v * KNH_ + fed.channel;
+        const float* wanted = of_node + v * CHANNELS + KNI + fed.channel;
+        float all = 0.f;
+        if (fed.kind == CATEGORICAL)
+          for (int k = 0; k < fed.width; k++) all += y[k] * wanted[k];
+        if (fed.kind == MASK_ONE) all = sum_of_warp(lane() < n ? y[0] * wanted[0] : 0.f);
+        if (lane() < n)
+          for (int k = 0; k < fed.width; k++) {
+            const float slope = fed.kind == MASK ? y[k] * (1.f - y[k]) : fed.kind == SCALAR ? 1.f : y[k];
+            of_small[v * SMALL_ + 2 * SE + fed.column + k] =
+                slope * (wanted[k] - all) + wanted_of_nodes[v * SN_ + fed.column + k];
+          }
+      }
+      for (int i = thread_index(); i < GRAPH_FEDS; i += THREADS) {
+        const Fed fed = GRAPH_FED[i];
+        const float* y = graph_next + fed.channel;
+        const float* wanted = of_graph + KGI + fed.channel;
+        float all = 0.f;
+        if (fed.kind == CATEGORICAL)
+          for (int k = 0; k < fed.width; k++) all += y[k] * wanted[k];
+        for (int k = 0; k < fed.width; k++) {
+          const float slope = fed.kind == MASK ? y[k] * (1.f - y[k]) : fed.kind == CATEGORICAL ? y[k] : 1.f;
+          const float x = slope * (wanted[k] - all) + wanted_of_graph[fed.column + k];
+          of_graph_logits[fed.column + k] = x;
+          me.at(a.of_graph, t, GD_)[fed.column + k] = x;
+        }
+      }
+      wait_for_all();
+    }
+
+    // ---- what the step began with
+    read_channels(channels, n, node_in, edge_in, graph_in, me.at(a.node_h, t, NP * KNH_, 1),
+                  me.at(a.edge_h, t, PAIRS * KEH_, 1), me.at(a.graph_h, t, KGH_, 1));
+    clear(of_edge, pairs * 8);
+    clear(of_node, n * CHANNELS);
+    clear(of_graph, 8);
+    each(n * 4 * F, [&](int i) { of_z[i / (4 * F) * Z + 4 * H + i % (4 * F)] = 0.f; });
+
+    if (P + SE > 0) {
+      const float* triplets = me.at(a.triplets, t, PAIRS * F);
+      each(ROWS * F, [&](int i) { put_channel(features, i / F, i % F, i / F < pairs ? triplets[i] : 0.f); });
+      const half_t* reps = me.at(a.reps, t, P_ * PAIRS * H);
+      const unsigned char* larger = me.at(a.larger, t, P_ * PAIRS * 16);
+      float top = 0.f;
+      each(P * pairs, [&](int i) { top = fmaxf(top, fabsf(of_logits[i / pairs * PAIRS + i % pairs])); });
+      each(pairs * SE, [&](int i) { top = fmaxf(top, fabsf(of_edges[i / SE_ * SE_ + i % SE_])); });
+      const half_t* wanted_of_reps = me.at(a.of_reps, t, COMPARES_ * PAIRS * H);
+      const float* reps_scale = me.at(a.of_reps_scale, t, COMPARES_);
+      for (int c = 0; c < COMPARES; c++) top = fmaxf(top, 16.f * reps_scale[c]);
+      const float scale = fitting(top, of_warps), back = 1.f / scale;  // and waits
+      build_edge_messages(one, features, half, single, tiles);
+      if (P == 0) wait_for_all();  // with pointers, the first of them waits
+
+      // What is wanted of a pointer's representations: of the edge, or of its source, where that
+      // was larger.
+      const auto build_wanted = [&](half_t* tile, int p, bool of_source) {
+        const float* w = single + SINGLE_OUT_W + p * H;
+        each_part(tiles, [&](int row, int column) {
+#pragma unroll
+          for (int h = 0; h < 2; h++) {
+            const int r = row + lane_row() + 8 * h;
+            const bool there = r < pairs;
+            const float wanted = there ? of_logits[p * PAIRS + r] : 0.f;
+            unsigned mine = there ? larger[(p * PAIRS + r) * 16 + column / 8 + (lane() & 3)] : 0;
+            if (!of_source) mine = ~mine;
+            const int c = COMPARED_AS[p];
+            const float of_rep = there && c >= 0 ? reps_scale[c] : 0.f;
+            const half_t* also = wanted_of_reps + (c * PAIRS + rows.first(r) * NP + rows.second(r)) * H;
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+              const int k = column + 8 * i + lane_column();
+              float x = wanted * w[k], y = wanted * w[k + 1];
+              if (of_rep > 0.f) {
+                const unsigned both = *reinterpret_cast<const unsigned*>(also + k);
+                x += of_rep * unpack(both & 0xffff), y += of_rep * unpack(both >> 16);
+              }
+              put(tile, r, k, mine >> (2 * i) & 1 ? scale * x : 0.f, mine >> (2 * i + 1) & 1 ? scale * y : 0.f);
+            }
+          }
+        });
+      };
+      const auto by_first = [&](int v, int r) { return r < pairs && rows.first(r) == v ? 1.f : 0.f; };
+      const auto by_second = [&](int v, int r) { return r < pairs && rows.second(r) == v ? 1.f : 0.f; };
+
+      for (int p = 0; p < P; p++) {
+        float* of_sources = of_decoded + p * 2 * H;
+        const auto keep = [&](float* of_nodes, int first, int column, const float(&c)[4]) {
+          for (int i = 0; i < 4; i++) {
+            const int v = first + lane_row() + i / 2 * 8;
+            if (v < n) of_nodes[v * DN_ + column + i % 2] = back * c[i];
+          }
+        };
+        build_wanted(two, p, false);
+        wait_for_all();
+        add_gradient(sums + SUM_DEC_MSG + p * H * H, one, two, tiles, back);
+        row_sums<1 + NODE_TILES>(
+            two, tiles,
+            [&](int m, int row, unsigned(&x)[4]) {
+              if (m == 0) channels_as_weights(x, edge, row);
+              else weights_for_rows(x, 16 * (m - 1), row, by_first);
+            },
+            [&](int m, int column, const float(&c)[4]) {
+              if (m == 0)
+                add2(sums + SUM_DEC_EDGE + (p * 8 + lane_row()) * H + column, back * (c[0] + c[2]), back * (c[1] + c[3]));
+              else
+                keep(of_sources + H, 16 * (m - 1), column, c);
+            });
+        narrow_product(two, half + HALF_DEC_EDGE_T + p * H * 8 / 8, tiles, [&](int row, float(&c)[4]) {
+          for (int i = 0; i < 4; i++) {
+            const int r = row + lane_row() + i / 2 * 8;
+            if (r < pairs) of_edge[r * 8 + lane_column() + i % 2] += back * c[i];
+          }
+        });
+        wait_for_all();
+        build_wanted(two, p, true);
+        wait_for_all();
+        row_sums<NODE_TILES>(
+            two, tiles,
+            [&](int m, int row, unsigned(&x)[4]) { weights_for_rows(x, 16 * m, row, by_second); },
+            [&](int m, int column, const float(&c)[4]) { keep(of_sources, 16 * m, column, c); });
+        wait_for_all();
+        each_part(tiles, [&](int row, int column) {
+          for (int h = 0; h < 2; h++)
+            for (int i = 0; i < 4; i++) {
+              const int r = row + lane_row() + 8 * h, k = column + 8 * i + lane_column();
+              const half_t* at = reps + (p * PAIRS + rows.first(r) * NP + rows.second(r)) * H + k;
+              put(two, r, k, r < pairs ? unpack(at[0]) : 0.f, r < pairs ? unpack(at[1]) : 0.f);
+            }
+        });
+        wait_for_all();
+        row_sums<1>(
+            two, tiles,
+            [&](int m, int row, unsigned(&x)[4]) {
+              weights_for_rows(x, 0, row, [&](int s, int r) {
+                return s == 0 && r < pairs ? scale * of_logits[p * PAIRS + r] : 0.f;
+              });
+            },
+            [&](int m, int column, const float(&c)[4]) {
+              if (lane_row() == 0) add2(sums + SUM_OUT_W + p * H + column, back * c[0], back * c[1]);
+            });
+        if (warp() == 0) {
+          float sum = 0.f;
+          for (int r = lane(); r < pairs; r += 32) sum += of_logits[p * PAIRS + r];
+          sum = sum_of_warp(sum);
+          if (lane() == 0) add1(sums + SUM_OUT_B + p, sum);
+        }
+        wait_for_all();
+      }
+
+      // Of edges' own numbers: weights over edge messages and over channels, sources and targets.
+      if (SE > 0) {
+        row_sums<(SE_ + 15) / 16>(
+            one, tiles,
+            [&](int m, int row, unsigned(&x)[4]) {
+              weights_for_rows(x, 16 * m, row, [&](int k, int r) {
+                return k < SE && r < pairs ? scale * of_edges[r * SE_ + k] : 0.f;
+              });
+            },
+            [&](int m, int column, const float(&c)[4]) {
+              const int k = 16 * m + lane_row();
+              if (k < SE) add2(sums + SUM_DEC_MSG_SMALL + k * H + column, back * c[0], back * c[1]);
+              if (k + 8 < SE) add2(sums + SUM_DEC_MSG_SMALL + (k + 8) * H + column, back * c[2], back * c[3]);
+            });
+        for (int i = warp(); i < KE * SE; i += WARPS) {
+          const int k = i / SE_, s = i % SE_;
+          float sum = 0.f;
+          for (int r = lane(); r < pairs; r += 32) sum += channel(edge, r, k) * of_edges[r * SE_ + s];
+          sum = sum_of_warp(sum);
+          if (lane() == 0) add1(sums + SUM_DEC_EDGE_SMALL + k * SE + s, sum);
+        }
+        each(pairs * KE, [&](int i) {
+          const int r = i / KE_, k = i % KE_;
+          float x = 0.f;
+          for (int s = 0; s < SE; s++) x += of_edges[r * SE_ + s] * single[SINGLE_DEC_EDGE_SMALL + k * SE + s];
+          of_edge[r * 8 + k] += x;
+        });
+        each(n * 2 * SE, [&](int i) {
+          const int v = i / (2 * SE_), s = i % SE_;
+          const bool target = i % (2 * SE_) >= SE;
+          float x = 0.f;
+          for (int u = 0; u < n; u++) x += of_edges[(target ? u * n + v : v * n + u) * SE_ + s];
+          of_small[v * SMALL_ + i % (2 * SE_)] = x;
+        });
+      }
+      wait_for_all();
+
+      // Of edge messages, by all that is decoded from them; then of triplets' features.
+      for (int p = 0; p < P; p++) {
+        build_wanted(two, p, false);
+        wait_for_all();
+        tile_product<4>(two, half + HALF_DEC_MSG_T + p * H * H / 8, tiles, [&](int row, int column, float(&c)[4][4]) {
+          each_pair(row, column, c, [&](int r, int k, float x, float y) {
+            if (p) x += unpack(one[wide(r, k)]), y += unpack(one[wide(r, k + 1)]);
+            put(one, r, k, x, y);
+          });
+        });
+        wait_for_all();
+      }
+      each_edge_message(features, half, single, tiles, [&](int r, int k, float e, float f) {
+        float x = P ? unpack(one[wide(r, k)]) : 0.f, y = P ? unpack(one[wide(r, k + 1)]) : 0.f;
+        const float* w = single + SINGLE_DEC_MSG_SMALL + k;
+        if (r < pairs)
+          for (int s = 0; s < SE; s++) {
+            x += scale * of_edges[r * SE_ + s] * w[s * H];
+            y += scale * of_edges[r * SE_ + s] * w[s * H + 1];
+          }
+        put(one, r, k, e > 0.f && r < pairs ? x : 0.f, f > 0.f && r < pairs ? y : 0.f);
+      });
+      wait_for_all();
+      row_sums<2>(
+          one, tiles,
+          [&](int m, int row, unsigned(&x)[4]) {
+            if (m == 0) channels_as_weights(x, features, row);
+            else weights_for_rows(x, 0, row, [](int s, int r) { return s == 0 ? 1.f : 0.f; });
+          },
+          [&](int m, int column, const float(&c)[4]) {
+            if (m == 0)
+              add2(sums + SUM_TRI_OUT + lane_row() * H + column, back * (c[0] + c[2]), back * (c[1] + c[3]));
+            else if (lane_row() == 0)
+              add2(sums + SUM_TRI_OUT_B + column, back * c[0], back * c[1]);
+          });
+      narrow_product(one, half + HALF_TRI_OUT_T, tiles, [&](int row, float(&c)[4]) {
+        for (int i = 0; i < 4; i++) {
+          const int r = row + lane_row() + i / 2 * 8;
+          if (r < pairs) of_features[r * F + lane_column() + i % 2] = back * c[i];
+        }
+      });
+      wait_for_all();
+
+      // To the nodes and edges of the triplets that were largest.
+      const unsigned* who_won = me.at(a.triplet_winners, t, PAIRS * F);
+      each(pairs * F, [&](int item) {
+        const int i = rows.first(item / F), other = rows.second(item / F), f = item % F;
+        float x = 0.f, y = 0.f;
+        for (int v = 0; v < n; v++) {
+          const int from = (other * n + v) * F + f, to = (v * n + other) * F + f;
+          const unsigned who = who_won[from], also = who_won[to];
+          if (who >> i & 1) x += of_features[from] / ones_in(who);
+          if (also >> i & 1) y += of_features[to] / ones_in(also);
+        }
+        of_about_j[item] = x, of_about_k[item] = y;
+      });
+      wait_for_all();
+      each(n * 3 * F, [&](int item) {
+        const int v = item / (3 * F), k = item % (3 * F), f = k % F;
+        float x = 0.f;
+        for (int u = 0; u < n; u++)
+          x += k < F ? of_about_j[(v * n + u) * F + f] : of_features[(k < 2 * F ? v * n + u : u * n + v) * F + f];
+        of_z[v * Z + 4 * H + k] = x;
+      });
+      const float* w = single + SINGLE_TRI_EDGE;
+      each(pairs * KE, [&](int item) {
+        const int r = item / KE_, k = item % KE_;
+        float x = 0.f;
+        for (int f = 0; f < F; f++)
+          x += of_about_j[r * F + f] * w[k * 3 * F + f] + of_about_k[r * F + f] * w[k * 3 * F + F + f] +
+               of_features[r * F + f] * w[k * 3 * F + 2 * F + f];
+        of_edge[r * 8 + k] += x;
+      });
+      each(KE * 3 * F, [&](int item) {
+        const int k = item / (3 * F), f = item % F;
+        const float* of = item % (3 * F) < F ? of_about_j : item % (3 * F) < 2 * F ? of_about_k : of_features;
+        float sum = 0.f;
+        for (int r = 0; r < pairs; r++) sum += channel(edge, r, k) * of[r * F + f];
+        add1(sums + SUM_TRI_EDGE + item, sum);
+      });
+      wait_for_all();
+    }
+
+    // ---- of nodes, by decoders
+    const float* hidden = me.at(a.hidden, t, NP * H, 1);
+    const float* after = me.at(a.hidden, t + 1, NP * H, 1);
+    clear(of_state, NP * H);
+    if (DECODES) {
+      each(n * SMALL, [&](int i) {
+        of_decoded[i / SMALL_ * DN_ + POINTED + i % SMALL_] = i % SMALL_ < 2 * SE + SN ? of_small[i / SMALL_ * SMALL_ + i % SMALL_] : 0.f;
+      });
+      wait_for_all();
+      const float back = stage<DNK>(one, of_decoded, DN_, DN, n, of_warps);
+      node_product<DNK>(one, DNK + 8, half + HALF_DEC_NODE_T, 2 * H + CHANNELS, n, [&](int v, int c, float x, float y) {
+        float* at = c < H ? of_hidden + v * H + c : c < 2 * H ? of_state + v * H + c - H : of_node + v * CHANNELS + c - 2 * H;
+        at[0] += back * x, at[1] += back * y;
+      });
+      wait_for_all();
+      if (GD > 0) {
+        float* of_node_now = me.at(a.of_node, t, NP * H);
+        each(3 * H, [&](int c) {
+          float wanted = 0.f, x[NP], top = -INFINITY, number = 0.f;
+          for (int g = 0; g < GD; g++) wanted += of_graph_logits[g] * single[SINGLE_POOLED + c * GD + g];
+#pragma unroll
+          for (int v = 0; v < NP; v++) {
+            x[v] = -INFINITY;
+            if (v < n) x[v] = c < H ? encoded(single, node + v * CHANNELS, c) : c < 2 * H ? hidden[v * H + c - H] : after[v * H + c - 2 * H];
+            top = fmaxf(top, x[v]);
+          }
+#pragma unroll
+          for (int v = 0; v < NP; v++) number += v < n && x[v] == top;
+#pragma unroll
+          for (int v = 0; v < NP; v++) {
+            const float share = v < n && x[v] == top ? wanted / number : 0.f;
+            if (v >= n) continue;
+            if (c < H) of_code[v * H + c] = of_node_now[v * H + c] = share;
+            else if (c < 2 * H) of_state[v * H + c - H] += share;
+            else of_hidden[v * H + c - 2 * H] += share;
+          }
+        });
+        wait_for_all();
+        each(n * KN, [&](int i) {
+          const int v = i / KN_, k = i % KN_;
+          float x = 0.f;
+          for (int c = 0; c < H; c++) x += of_code[v * H + c] * single[SINGLE_NODE + k * H + c];
+          of_node[v * CHANNELS + k] += x;
+        });
+      }
+    } else {
+      wait_for_all();
+    }
+
+    // ---- through the gate and the norm, to what was received
+    const float* gate = me.at(a.gate, t, NP * H);
+    const float* before_norm = me.at(a.before_norm, t, NP * H);
+    const float* before_gate = me.at(a.before_gate, t, NP * H);
+    float* of_gate = me.at(a.of_gate, t, NP * H);
+    float* of_norm = me.at(a.of_norm, t, NP * H);
+    for (int v = warp(); v < n; v += WARPS) {
+      float x[4], of_x[4], mean, deviation, sum = 0.f, product = 0.f;
+#pragma unroll
+      for (int i = 0; i < 4; i++) x[i] = fmaxf(before_norm[v * H + lane() + 32 * i], 0.f);
+      moments(x, mean, deviation);
+#pragma unroll
+      for (int i = 0; i < 4; i++) {
+        const int c = lane() + 32 * i, at = v * H + c;
+        const float g = gate[at], wanted = of_hidden[at], scale = single[SINGLE_NORM_SCALE + c];
+        x[i] = (x[i] - mean) * deviation;
+        const float out = scale * x[i] + single[SINGLE_NORM_OFFSET + c];
+        of_gate[at] = wanted * (out - hidden[at]) * g * (1.f - g);
+        of_norm[at] = wanted * g;
+        of_hidden[at] = wanted * (1.f - g) + of_state[at];
+        of_x[i] = wanted * g * scale;
+        sum += of_x[i], product += of_x[i] * x[i];
+      }
+      sum = sum_of_warp(sum) / H, product = sum_of_warp(product) / H;
+#pragma unroll
+      for (int i = 0; i < 4; i++) {
+        const int c = lane() + 32 * i;
+        const float back = deviation * (of_x[i] - sum - x[i] * product);
+        of_z[v * Z + 2 * H + c] = before_norm[v * H + c] > 0.f ? back : 0.f;
+      }
+    }
+    wait_for_all();
+    {
+      const float back = stage<H>(one, of_gate, H, H, n, of_warps);
+      node_product<H>(one, HIDDEN_STRIDE, half + HALF_GATE_T, H, n, [&](int v, int c, float x, float y) {
+        of_z[v * Z + 3 * H + c] = before_gate[v * H + c] > 0.f ? back * x : 0.f;
+        of_z[v * Z + 3 * H + c + 1] = before_gate[v * H + c + 1] > 0.f ? back * y : 0.f;
+      });
+      wait_for_all();
+    }
+    float top = 0.f;
+    {
+      const float back = stage<2 * H>(one, of_z + 2 * H, Z, 2 * H, n, of_warps);
+      node_product<2 * H>(one, 2 * H + 8, half + HALF_RECEIVED_T, H, n, [&](int v, int c, float x, float y) {
+        of_best[v * H + c] = back * x, of_best[v * H + c + 1] = back * y;
+        top = fmaxf(top, fmaxf(fabsf(back * x), fabsf(back * y)));
+      });
+    }
+
+    // ---- through messages
+    {
+      const float* sent_then = me.at(a.sent, t, NP * 2 * H);
+      const unsigned* winners = me.at(a.winners, t, NP * H);
+      each(n * 2 * H, [&](int i) { sent[i] = sent_then[i]; });
+      const float scale = fitting(top, of_warps), back = 1.f / scale;  // and waits
+      build_first(two, edge, sent, rows, half, n, tiles);
+      wait_for_all();
+      tile_product<4>(two, half + HALF_FIRST, tiles, [&](int row, int column, float(&c)[4][4]) {
+        each_pair(row, column, c, [&](int r, int k, float x, float y) {
+          put(one, r, k, positive(x + single[SINGLE_FIRST_B + k]), positive(y + single[SINGLE_FIRST_B + k + 1]));
+        });
+      });
+      wait_for_all();
+      each_part(tiles, [&](int row, int column) {
+#pragma unroll
+        for (int h = 0; h < 2; h++)
+#pragma unroll
+          for (int i = 0; i < 4; i++) {
+            const int r = row + lane_row() + 8 * h, k = column + 8 * i + lane_column();
+            const int j = rows.first(r), sender = rows.second(r);
+            const unsigned who = winners[j * H + k], also = winners[j * H + k + 1];
+            const bool x = r < pairs && who >> sender & 1, y = r < pairs && also >> sender & 1;
+            put(two, r, k, x ? scale * of_best[j * H + k] / ones_in(who) : 0.f,
+                y ? scale * of_best[j * H + k + 1] / ones_in(also) : 0.f);
+          }
+      });
+      wait_for_all();
+      add_gradient(sums + SUM_SECOND, one, two, tiles, back);
+      wait_for_all();
+      // times the slope of what lies there: a ReLU's
+      const auto to_before = [&](half_t* tile) {
+        return [=](int row, int column, float(&c)[4][4]) {
+          each_pair(row, column, c, [&](int r, int k, float x, float y) {
+            const unsigned there = *reinterpret_cast<unsigned*>(tile + wide(r, k));
+            put(tile, r, k, there & 0x7fff ? x : 0.f, there >> 16 & 0x7fff ? y : 0.f);
+          });
+        };
+      };
+      tile_product<4>(two, half + HALF_SECOND_T, tiles, to_before(one));
+      wait_for_all();
+      build_first(two, edge, sent, rows, half, n, tiles);
+      wait_for_all();
+      add_gradient(sums + SUM_FIRST, two, one, tiles, back);
+      row_sums<1>(
+          one, tiles,
+          [&](int m, int row, unsigned(&x)[4]) {
+            weights_for_rows(x, 0, row, [](int s, int r) { return s == 0 ? 1.f : 0.f; });
+          },
+          [&](int m, int column, const float(&c)[4]) {
+            if (lane_row() == 0) add2(sums + SUM_FIRST_B + column, back * c[0], back * c[1]);
+          });
+      wait_for_all();
+      tile_product<4>(one, half + HALF_FIRST_T, tiles, to_before(two));
+      wait_for_all();
+      row_sums<1 + 2 * NODE_TILES>(
+          two, tiles,
+          [&](int m, int row, unsigned(&x)[4]) {
+            if (m == 0) {  // channels lie in the order of edges
+              const int k = row + lane_column();
+              const auto at = [&](int r, int c) {
+                return r < pairs ? edge[(rows.second(r) * n + rows.first(r)) * NARROW + c] : half_t(0);
+              };
+              const auto both = [&](int r, int c) { return at(r, c) | static_cast<unsigned>(at(r + 1, c)) << 16; };
+              x[0] = both(k, lane_row()), x[1] = both(k, lane_row() + 8);
+              x[2] = both(k + 8, lane_row()), x[3] = both(k + 8, lane_row() + 8);
+            } else if (m <= NODE_TILES) {
+              weights_for_rows(x, 16 * (m - 1), row, [&](int v, int r) { return r < pairs && rows.second(r) == v ? 1.f : 0.f; });
+            } else {
+              weights_for_rows(x, 16 * (m - 1 - NODE_TILES), row, [&](int v, int r) { return r < pairs && rows.first(r) == v ? 1.f : 0.f; });
+            }
+          },
+          [&](int m, int column, const float(&c)[4]) {
+            if (m == 0) {
+              add2(sums + SUM_EDGE + lane_row() * H + column, back * (c[0] + c[2]), back * (c[1] + c[3]));
+              return;
+            }
+            const bool senders = m <= NODE_TILES;
+            const int first = 16 * (senders ? m - 1 : m - 1 - NODE_TILES);
+            for (int i = 0; i < 4; i++) {
+              const int v = first + lane_row() + i / 2 * 8;
+              if (v < n) of_z[v * Z + (senders ? 0 : H) + column + i % 2] = back * c[i];
+            }
+          });
+      narrow_product(two, half + HALF_EDGE_T, tiles, [&](int row, float(&c)[4]) {
+        for (int i = 0; i < 4; i++) {
+          const int r = row + lane_row() + i / 2 * 8;
+          if (r < pairs) of_edge[(rows.second(r) * n + rows.first(r)) * 8 + lane_column() + i % 2] += back * c[i];
+        }
+      });
+      wait_for_all();
+    }
+
+    // ---- to the state and the channels that the step began with
+    {
+      const float back = stage<Z>(one, of_z, Z, Z, n, of_warps);
+      node_product<Z>(one, Z + 8, half + HALF_Z_T, H + CHANNELS, n, [&](int v, int c, float x, float y) {
+        float* at = c < H ? of_hidden + v * H + c : of_node + v * CHANNELS + c - H;
+        at[0] += back * x, at[1] += back * y;
+      });
+      for (int k = warp(); k < KGI + KGH; k += WARPS) {
+        float x = 0.f;
+        for (int c = lane(); c < H + F; c += 32) {
+          float all = 0.f;
+          for (int v = 0; v < n; v++) all += of_z[v * Z + (c < H ? H + c : 4 * H + 2 * F + c - H)];
+          x += all * single[SINGLE_GRAPH + k * (H + F) + c];
+        }
+        x = sum_of_warp(x);
+        for (int g = 0; g < GD; g++) x += of_graph_logits[g] * single[SINGLE_GRAPH_DEC + k * GD + g];
+        if (lane() == 0) of_graph[k] = x;
+      }
+      wait_for_all();
+      add_wanted(t);
+      wait_for_all();
+    }
+  }
+}

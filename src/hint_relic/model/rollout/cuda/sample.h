@@ -1,0 +1,152 @@
+// What a block knows of its sample, and what both directions make alike.
+#pragma once
+#include "tiles.h"
+
+constexpr int KN = KNI + KNH, KN_ = KN ? KN : 1, KE = KEI + KEH, KE_ = KE ? KE : 1;
+constexpr int CHANNELS = 16;                     // of a node, at most
+constexpr int READ = 2 * H + 4 * CHANNELS;       // of a node, by decoders: next state, state, channels
+constexpr int READ_STRIDE = READ + 8, HIDDEN_STRIDE = H + 8;
+static_assert(TILE >= ROWS * H && TILE >= NODE_ROWS * (Z + 8) && TILE >= NODE_ROWS * (DNK + 8) &&
+              TILE / 2 >= NP * DN && TILE / 2 >= 2 * NP * H && TILE / 2 >= 3 * F * PAIRS, "room for all");
+constexpr int POINTED = 2 * H * P;               // columns of pointers among those of decoders
+constexpr bool DECODES = P + SE + SN + GD > 0;
+enum Kind { SCALAR, MASK, MASK_ONE, CATEGORICAL };
+struct Fed { int kind, column, channel, width; };  // a hint: what is decoded, and where it is fed
+static __device__ const Fed NODE_FED[] = NODE_FED_LIST, EDGE_FED[] = EDGE_FED_LIST,
+                            GRAPH_FED[] = GRAPH_FED_LIST;
+static __device__ const int POINTER_CHANNEL[] = POINTER_CHANNEL_LIST;
+
+// Which pointers' representations are compared with those of views, and the place of each among them.
+static __device__ const int COMPARED[] = COMPARED_LIST, COMPARED_AS[] = COMPARED_AS_LIST;
+
+// Which sample a block runs: of which network, and where its numbers lie.
+struct Sample {
+  int samples, room, network, sample, n, steps;
+
+  DEVICE_MEMBER Sample(int samples, int room, const int* nodes, const int* lengths)
+      : samples(samples), room(room), network(block_index() / samples),
+        sample(block_index() % samples), n(nodes[block_index()]), steps(max(0, min(room, lengths[block_index()]))) {}
+
+  // `size` numbers of this sample.
+  template <class T> DEVICE_MEMBER T* of(T* all, int size) const {
+    return all + static_cast<long long>(block_index()) * size;
+  }
+  // The same at step t, of `more` steps than there is room for derivatives of.
+  template <class T> DEVICE_MEMBER T* at(T* all, int t, int size, int more = 0) const {
+    const long long row = static_cast<long long>(network) * (room + more) + t;
+    return all + (row * samples + sample) * size;
+  }
+  // Zeros where nothing else is written: padding, and steps that are not taken.
+  template <class T> DEVICE_MEMBER void clear_rest(T* all, int size, int more = 0) const {
+    for (int t = n < NP ? 0 : steps + more; t < room + more; t++) clear(at(all, t, size, more), size);
+  }
+};
+
+// What a step begins with: channels of nodes, edges and the graph.
+struct Channels {
+  half_t* edge;  // a narrow tile, its rows in the order of edges
+  float *node, *graph;
+};
+
+DEVICE float sigmoid(float x) { return 1.f / (1.f + expf(-x)); }
+
+// Channels of step t, inputs and hints; from the hints of that step.
+DEVICE void read_channels(const Channels& to, int n, const float* node_in, const float* edge_in,
+                          const float* graph_in, const float* node_h, const float* edge_h,
+                          const float* graph_h) {
+  each(ROWS * 8, [&](int i) {
+    const int row = i >> 3, k = i & 7, pair = row / n * NP + row % n;
+    float x = 0.f;
+    if (row < n * n) {
+      if (k < KEI) x = edge_in[pair * KEI_ + k];
+      else if (k < KEI + KEH) x = edge_h[pair * KEH_ + k - KEI];
+    }
+    put_channel(to.edge, row, k, x);
+  });
+  each(n * CHANNELS, [&](int i) {
+    const int node = i / CHANNELS, k = i % CHANNELS;
+    float x = 0.f;
+    if (k < KNI) x = node_in[node * KNI_ + k];
+    else if (k < KNI + KNH) x = node_h[node * KNH_ + k - KNI];
+    to.node[i] = x;
+  });
+  each(KGI + KGH, [&](int k) { to.graph[k] = k < KGI ? graph_in[k] : graph_h[k - KGI]; });
+}
+
+// Which node two indices of a row are: rows are ordered by the first of them.
+struct Rows {
+  unsigned short* of;
+  DEVICE_MEMBER int first(int row) const { return of[row] >> 8; }
+  DEVICE_MEMBER int second(int row) const { return of[row] & 255; }
+  DEVICE_MEMBER void set(int n) const {
+    each(ROWS, [&](int row) { of[row] = row < n * n ? row / n << 8 | row % n : 0; });
+  }
+};
+
+// Messages' first layer, the part of it that is linear, made positive: rows by receiver, then sender.
+DEVICE void build_first(half_t* tile, const half_t* channels, const float* sent, const Rows& rows,
+                        const uint4* half, int n, int tiles) {
+  channel_product(
+      channels, half + HALF_EDGE, tiles, [&](int row) { return rows.second(row) * n + rows.first(row); },
+      [&](int row, int column, float(&c)[4][4]) {
+        each_pair(row, column, c, [&](int r, int k, float x, float y) {
+          const float2 s = *reinterpret_cast<const float2*>(sent + rows.second(r) * 2 * H + k);
+          const float2 t = *reinterpret_cast<const float2*>(sent + rows.first(r) * 2 * H + H + k);
+          put(tile, r, k, positive(x + s.x + t.x), positive(y + s.y + t.y));
+        });
+      });
+}
+
+// Edge messages: rows as edges are.
+template <class Use>
+DEVICE void each_edge_message(const half_t* features, const uint4* half, const float* single, int tiles,
+                              Use use) {
+  channel_product(features, half + HALF_TRI_OUT, tiles, [](int row) { return row; },
+                  [&](int row, int column, float(&c)[4][4]) {
+                    each_pair(row, column, c, [&](int r, int k, float x, float y) {
+                      use(r, k, positive(x + single[SINGLE_TRI_OUT_B + k]),
+                          positive(y + single[SINGLE_TRI_OUT_B + k + 1]));
+                    });
+                  });
+}
+
+DEVICE void build_edge_messages(half_t* tile, const half_t* features, const uint4* half,
+                                const float* single, int tiles) {
+  each_edge_message(features, half, single, tiles,
+                    [&](int r, int k, float x, float y) { put(tile, r, k, x, y); });
+}
+
+// What decoders read of nodes: next state (filled in later), state, channels thrice (rounded, what
+// rounding left, rounded again for what rounding left of the weights).
+DEVICE void read_nodes(half_t* read, const float* hidden, const float* channels, int n) {
+  each(NODE_ROWS * (READ / 2), [&](int i) {
+    const int node = i / (READ / 2), k = i % (READ / 2) * 2, c = (k - 2 * H) % CHANNELS;
+    float x = 0.f, y = 0.f;
+    if (node < n && k >= H && k < 2 * H) {
+      x = hidden[node * H + k - H], y = hidden[node * H + k - H + 1];
+    } else if (node < n && k >= 2 * H && k < 2 * H + 3 * CHANNELS) {
+      x = channels[node * CHANNELS + c], y = channels[node * CHANNELS + c + 1];
+      if (k / CHANNELS - 2 * H / CHANNELS == 1) {
+        const unsigned both = pack(x, y);
+        x -= unpack(both & 0xffff), y -= unpack(both >> 16);
+      }
+    }
+    *reinterpret_cast<unsigned*>(read + node * READ_STRIDE + k) = pack(x, y);
+  });
+}
+
+// The mean of 128 numbers, four a lane, and one over their deviation.
+DEVICE void moments(const float (&x)[4], float& mean, float& scale) {
+  mean = sum_of_warp(x[0] + x[1] + x[2] + x[3]) / H;
+  float squares = 0.f;
+  for (int i = 0; i < 4; i++) squares += (x[i] - mean) * (x[i] - mean);
+  scale = inverse_root(sum_of_warp(squares) / H + 1e-5f);
+}
+
+// How a network encodes a node, one number of it.
+DEVICE float encoded(const float* single, const float* channels, int k) {
+  float x = single[SINGLE_NODE_B + k];
+  for (int c = 0; c < KN; c++) x += channels[c] * single[SINGLE_NODE + c * H + k];
+  return x;
+}
+
