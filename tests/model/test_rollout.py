@@ -189,7 +189,17 @@ def products(a, b, out, again, add):
     turned_times(a.T.copy(), b, again, np.float32(0.0))
 
 
-@pytest.mark.parametrize("shape", [(5, 9, 7), (16, 3, 40), (19, 128, 27), (1, 1, 1), (8, 0, 16)])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        (1, 1, 1),
+        (8, 0, 16),
+        (5, 9, 7),
+        (16, 3, 40),
+        (19, 128, 27),
+        *((n, 5, 67) for n in range(16)),
+    ],
+)
 def test_products(shape):
     """Of any number of rows and columns, into rows that are farther apart than they are long."""
     rows, inner, columns = shape

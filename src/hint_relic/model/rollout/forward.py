@@ -228,7 +228,7 @@ def step(t, n, steps, feeds, layers, sample, compared_as, representations):
     # the next step: its state, and the hints fed back
     node_after = tape.node[(t + 1) * n : (t + 2) * n]
     edge_after = tape.edge[(t + 1) * pairs : (t + 2) * pairs]
-    graph_after = tape.graph[t + 1]
+    graph_after = tape.graph[t + 1 : t + 2]
     copy(node[:, :h], node_after[:, h : 2 * h])
     for i in range(len(node_feeds)):
         kind, column, channel, width = node_feeds[i]
@@ -247,7 +247,7 @@ def step(t, n, steps, feeds, layers, sample, compared_as, representations):
         kind, column, channel, width = graph_feeds[i]
         channel += graph_inputs
         given = logits.graph[t : t + 1, column : column + width]
-        feed(kind, given, graph_after.reshape(1, -1)[:, channel : channel + width])
+        feed(kind, given, graph_after[:, channel : channel + width])
     for i in range(len(pointer_feeds)):
         channel = edge_inputs + pointer_feeds[i, 2]
         for v in range(n):
