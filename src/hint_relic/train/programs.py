@@ -113,6 +113,6 @@ class Programs:
         if self._key(batch) not in self._ready:  # a sample longer than any of the survey
             self.prepare(state, meter, [batch])
         program = self._ready[self._key(batch)]
-        if self._in_turn:
+        if self._in_turn and len(state.step) > 1:
             return _together([program(*given) for given in _apart((state, meter, batch))])
         return program(state, meter, batch)
