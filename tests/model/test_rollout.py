@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import jax
@@ -239,3 +242,27 @@ def test_a_function_that_fails_says_why():
     shape = jax.ShapeDtypeStruct((), jnp.float32)
     with pytest.raises(jax.errors.JaxRuntimeError, match="ValueError: no such thing"):
         jax.block_until_ready(jax.jit(lambda x: call("test fail", fail, shape, x))(jnp.zeros(2)))
+
+
+@pytest.mark.slow
+def test_on_a_new_machine_each_kernel_is_compiled_by_a_process_of_its_own(tmp_path):
+    """And training finds both in the cache."""
+    program = """
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from hint_relic.config import ModelConfig, TrainConfig
+from hint_relic.model.rollout.kernels import backward, forward
+from hint_relic.train.loop import train
+from hint_relic.variants import preset
+model = replace(preset("hint_relic", "bfs").model, hidden=8)
+config = replace(preset("hint_relic", "bfs"), steps=2, seeds=1, sizes=(4,), model=model)
+train(config, Path("run"))
+for kernel in forward, backward:
+    assert sum(kernel.stats.cache_hits.values()) == 1, kernel
+    assert not kernel.stats.cache_misses, kernel
+"""
+    environment = {**os.environ, "HINT_RELIC_CACHE": str(tmp_path / "cache")}
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=environment, check=True)

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from ..algorithms.kernel import cache_root
 from ..config import TrainConfig
 from ..model.flat import Layout
-from ..model.rollout.op import compiled as compiled_rollout
+from ..model.rollout import ahead
 from ..objectives.objective import Objective
 from ..types import Batch
 from .update import Meter, State, update
@@ -107,7 +107,7 @@ class Programs:
             }
             meanwhile()
             self._ready.update({key: program.result() for key, program in compiled.items()})
-        compiled_rollout()
+        ahead.wait()
 
     def __call__(self, state: State, meter: Meter, batch: Batch) -> tuple[State, Meter]:
         if self._key(batch) not in self._ready:  # a sample longer than any of the survey

@@ -6,6 +6,7 @@ forward.py   a step of one sample, made of pieces.py
 backward.py  its derivatives, made of through.py
 compare.py   a step's representations, compared between an input and its view
 kernels.py   all steps: the two functions that are compiled
+ahead.py     that while XLA compiles, too
 op.py        both as one differentiable function of a batch; run.py: of a network's problems
 call.py      how XLA's programs call it; tiles.py, bits.py: what it asks of the machine
 cuda/        the same idea on a GPU, off unless asked for

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from typing import Any, NamedTuple
@@ -18,6 +16,7 @@ import numpy as np
 from jaxtyping import Array, Int
 
 from ...spec import Location
+from . import ahead
 from .backward import Turned
 from .call import call
 from .compare import Alike, Compared, Projections
@@ -132,6 +131,7 @@ def roll(
 
 def _forward(task, layers, problems, projections, views):
     problems = problems._replace(steps=jnp.clip(problems.steps, 1, task.room))
+    ahead.begin(forward, no_step)
     given = problems, layers, projections, views
     results = _results(task, layers, problems, views)
     rolled, tape = _call("forward", _run_forward, task, results, given)
@@ -139,6 +139,7 @@ def _forward(task, layers, problems, projections, views):
 
 
 def _backward(task, kept, wanted):
+    ahead.begin(backward, no_step_back)
     _, layers, projections, _ = kept[0]
     shapes = jax.tree.map(lambda x: _shape(*x.shape), (layers, projections))
     given = (*kept, wanted)
@@ -149,34 +150,14 @@ def _backward(task, kept, wanted):
 roll.defvjp(_forward, _backward)
 
 
+def no_views(room: int, nodes: int) -> Views:
+    nothing: list[Any] = [np.zeros(x, np.int32) for x in ((0,), (0, nodes), (0, room, 0, nodes))]
+    return Views(*nothing)
+
+
 def _call(what: str, run: Callable[..., None], task: Task, results: Any, given: Any) -> Any:
-    if what not in _compiling:
-        shapes = jax.tree.map(lambda x: _shape(*x.shape, dtype=x.dtype), given)
-        _compiling[what] = threading.Thread(
-            target=_compile, args=(run, task, shapes, results), daemon=True
-        )
-        _compiling[what].start()
     name = f"{what} {hashlib.sha256(repr(task).encode()).hexdigest()[:16]}"
     return call(name, partial(run, task), results, given)
-
-
-_compiling: dict[str, threading.Thread] = {}
-
-
-def _compile(run: Callable[..., None], task: Task, given: Any, results: Any) -> None:
-    """Compile what `run` needs while XLA compiles the program that calls it: run it on next to
-    nothing. If that fails, so will the program, and say why."""
-    given, results = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), (given, results))
-    problems = given[0] if isinstance(given[0], Problems) else given[0][0]
-    problems.nodes[:1] = problems.steps[:1] = 1
-    with suppress(Exception):
-        run(task, given, results)
-
-
-def compiled() -> None:
-    """Wait until all that was called within a program so far is compiled."""
-    for thread in list(_compiling.values()):
-        thread.join()
 
 
 # ---- the same on NumPy arrays, samples or pairs of them side by side
@@ -235,6 +216,37 @@ def _one(
     compared = Compared(task.which, truth, *projections)
     how = sizes, steps, int(until), task.plan.feeds, layers, compared, places
     return how, [_at(samples, i) for i in who], mine
+
+
+def no_step() -> None:
+    """All that the forward kernel has to be compiled for: none of a sample without nodes."""
+    task, given, (rolled, tape), _ = _least()
+    _run_forward(task, given, (rolled, tape))
+
+
+def no_step_back() -> None:
+    task, given, (rolled, tape), of_given = _least()
+    _run_backward(task, (given, tape, rolled), of_given)
+
+
+def _least() -> tuple[Task, Any, tuple[Rolled, Tape], Any]:
+    """A task of a sample without nodes, in arrays of one number or none: what it is given, what
+    comes of it, and derivatives."""
+
+    def one(*shape: int, dtype: Any = np.float32) -> Any:
+        return np.zeros(shape, dtype)
+
+    task = Task(Plan((), ()), room=1)
+    channels = one(1, 1, 0), one(1, 1, 1, 0), one(1, 0)
+    nobody = one(1, dtype=np.int32)
+    problems = Problems(Start(*channels, *channels), nobody, nobody)
+    layers = Layers(*(one(1, 1) for _ in Layers._fields))
+    projections = tuple(Projections(*(one(0, 1, 1) for _ in range(4))) for _ in range(2))
+    views = no_views(1, 1)
+    shapes = _results(task, layers, problems, views)
+    results = jax.tree.map(lambda x: one(*x.shape, dtype=x.dtype), shapes)
+    of_given = jax.tree.map(np.zeros_like, (layers, projections))
+    return task, (problems, layers, projections, views), results, of_given
 
 
 def _turned(x: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from ..decode import Features, only_live
 from ..encode import Channels, Encoding
 from ..layers import Linear
 from .compare import Projections
-from .op import Problems, Task, Views, roll
+from .op import Problems, Task, Views, no_views, roll
 from .pieces import Last, Logits, Start
 from .plan import Plan
 from .weights import put_together
@@ -61,16 +61,12 @@ def roll_out(
         _stacked([network.projections[name] for name in pointers], h),
         _stacked([network.projections[name] for name in classes], 3 * h),
     )
-    views = views if pointers or classes else _no_views(room, live.shape[1])
+    views = views if pointers or classes else no_views(room, live.shape[1])
     rolled = roll(task, layers, problems, projections, views)
     forth, back, nodes = (jnp.moveaxis(x, 2, 0) for x in rolled.alike)
     alike = dict(zip(pointers, zip(forth, back))) | dict(zip(classes, nodes))
     last = _features(network, encoding, rolled.last, live)
     return Rollout(predictions(plan, rolled.logits, live), last, alike)
-
-
-def _no_views(room: int, nodes: int) -> Views:
-    return Views(*(jnp.zeros(x, jnp.int32) for x in ((0,), (0, nodes), (0, room, 0, nodes))))
 
 
 def _stacked(projections: list[tuple[Linear, Linear]], width: int) -> Projections:
