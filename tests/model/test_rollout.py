@@ -44,13 +44,13 @@ def small(algorithm: str, variant: str, objective: ObjectiveConfig | None = None
 
 
 class Case:
-    """A config's loss, its parts and its gradient, on one batch for all its seeds."""
+    """A config's loss, its parts and its gradient, on some batches for all its seeds."""
 
-    def __init__(self, config: TrainConfig, batch: int = 1):
+    def __init__(self, config: TrainConfig, batches: tuple[int, ...] = (1, 2, 3)):
         self.config, self.task = config, Task.of(config)
         self.layout, self.state = initial(config, self.task)
         with stream_for(config, self.task) as stream:
-            self.item = stream.batch(batch)
+            self.items = [stream.batch(k) for k in batches]
 
     def found(self):
         objective = objective_for(
@@ -63,19 +63,32 @@ class Case:
         one = jax.value_and_grad(loss, has_aux=True)
         keys = jax.random.split(jax.random.key(0), self.config.seeds)
         program = jax.jit(jax.vmap(one), compiler_options=QUICKLY)
-        (loss_, parts), gradient = program(self.state.weights, self.item, keys)
-        return loss_, parts, gradient
+        found = []
+        for item in self.items:
+            (loss_, parts), gradient = program(self.state.weights, item, keys)
+            found.append((loss_, parts, gradient))
+        return found
 
 
 def agree(rolled, looped):
-    """Single precision, sums in another order."""
-    (loss, parts, gradient), (same_loss, same_parts, same_gradient) = rolled, looped
-    np.testing.assert_allclose(loss, same_loss, rtol=1e-5)
-    assert parts.keys() == same_parts.keys()
-    for name, part in parts.items():
-        np.testing.assert_allclose(part, same_parts[name], rtol=1e-4, atol=1e-6, err_msg=name)
-    for mine, other in zip(gradient, same_gradient):
-        assert jnp.linalg.norm(mine - other) < 2e-5 * jnp.linalg.norm(other)
+    """Single precision, sums in another order.
+
+    The derivative of a maximum jumps where two numbers are equal to the last digit, and a batch
+    compares some hundred thousand, so now and then one hands what it gets to the other of two: of
+    24 batches of heapsort's `hint_relic` four were apart by 4e-5 to 2e-4 of the gradient's length,
+    all others by 3e-6 at most (in double precision the loop over steps agrees with itself). So most
+    have to agree to the last digits, and the rest nearly.
+    """
+    apart = []
+    for (loss, parts, gradient), (same_loss, same_parts, same_gradient) in zip(rolled, looped):
+        np.testing.assert_allclose(loss, same_loss, rtol=1e-5)
+        assert parts.keys() == same_parts.keys()
+        for name, part in parts.items():
+            np.testing.assert_allclose(part, same_parts[name], rtol=1e-4, atol=1e-6, err_msg=name)
+        for mine, other in zip(gradient, same_gradient):
+            apart.append(jnp.linalg.norm(mine - other) / jnp.linalg.norm(other))
+    assert np.median(apart) < 5e-6, apart
+    assert max(apart) < 1e-2, apart
 
 
 QUICK = [
@@ -117,8 +130,8 @@ def test_it_is_the_loop_over_steps(algorithm, variant, objective, monkeypatch):
 def test_padding_changes_nothing(variant, monkeypatch):
     """Batches of a small size in the room of a large one, whose samples have fewer steps."""
     config = small("quicksort", variant, sizes=(3, 7), padding="largest", seeds=1)
-    case = Case(config, batch=0)
-    assert np.asarray(jax.tree.leaves(case.item)[0]).shape[-1] >= 7
+    case = Case(config, batches=(0, 2, 4))
+    assert np.asarray(jax.tree.leaves(case.items[0])[0]).shape[-1] >= 7
     rolled = case.found()
     monkeypatch.setattr(Executor, "plan", lambda *_: None)
     agree(rolled, case.found())
@@ -146,7 +159,7 @@ def plan_of(monkeypatch, algorithm="bfs", **settings):
     config = TrainConfig(algorithm=algorithm, sizes=(4,), seeds=1, batch_size=2, **settings)
     case = Case(config)
     objective = objective_for(config.objective, case.task.contrasted)
-    weights, item = (jax.tree.map(lambda x: x[0], x) for x in (case.state.weights, case.item))
+    weights, item = (jax.tree.map(lambda x: x[0], x) for x in (case.state.weights, case.items[0]))
     jax.eval_shape(
         lambda w, x: objective(case.layout.unflatten(w), x, jax.random.key(0)), weights, item
     )
