@@ -18,6 +18,7 @@ import numpy as np
 
 _TARGET = "hint_relic_call"
 _METADATA, _EXECUTE, _INTERNAL = 1, 3, 13
+_LEAST_VERSION = 0, 1
 _TYPES = {4: np.int32, 6: np.uint8, 8: np.uint32, 11: np.float32}
 
 Function = Callable[[Any, Any], None]  # (what is given, what is to be filled), trees of arrays
@@ -122,8 +123,11 @@ def _handle(frame: Any) -> int | None:
     frame = frame.contents
     try:
         if frame.extension and frame.extension.contents.kind == _METADATA:
-            of, ours = frame.extension.contents.metadata.contents, frame.api.contents.version
-            of.version.major, of.version.minor = ours.major, ours.minor
+            spoken = frame.extension.contents.metadata.contents.version
+            spoken.major, spoken.minor = _LEAST_VERSION
+            if frame.api:  # XLA's own, which the first versions don't tell here
+                version = frame.api.contents.version
+                spoken.major, spoken.minor = version.major, version.minor
         elif frame.stage == _EXECUTE:
             span = frame.attributes.spans[0].contents
             name = ctypes.string_at(span.start, span.length).decode()
