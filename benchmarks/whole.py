@@ -10,7 +10,7 @@ the test, on generated samples of n = 64. Writing checkpoints and logs is left o
 
 Also measured: how long the device waits for data. The same updates are timed on batches that
 lie on the device already; what training takes beyond that is waiting.
-Writes benchmarks/results/whole-<algorithm>.json, where --side replaces one side and keeps the
+Writes benchmarks/results/whole-<algorithm><suffix>.json, where --side replaces one side and keeps the
 other; a side that is not done after --limit seconds leaves the parts it has measured.
 """
 
@@ -242,6 +242,7 @@ def main() -> None:
     parser.add_argument("--their-updates", type=int, default=200, help="of dm-clrs, measured")
     parser.add_argument("--limit", type=float, default=900.0, help="seconds for a side")
     parser.add_argument("--out", type=Path, default=HERE / "results")
+    parser.add_argument("--suffix", default="", help="of the file, to tell machines apart")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
@@ -249,7 +250,7 @@ def main() -> None:
         {"ours": measure_ours, "reference": measure_reference}[kind](*what)
         return
     name = options.algorithm
-    file = options.out / f"whole-{name}.json"
+    file = options.out / f"whole-{name}{options.suffix}.json"
     found = json.loads(file.read_text()) if file.exists() else {}
     sides = {
         "ours": (sys.executable, options.limit, "ours", name, options.seeds, options.updates),
