@@ -10,8 +10,8 @@ the test, on generated samples of n = 64. Writing checkpoints and logs is left o
 
 Also measured: how long the device waits for data. The same updates are timed on batches that
 lie on the device already; what training takes beyond that is waiting.
-Writes benchmarks/results/whole-<algorithm><suffix>.json, where --side replaces one side and keeps the
-other; a side that is not done after --limit seconds leaves the parts it has measured.
+Writes benchmarks/results/whole-<algorithm><suffix>.json, where --side replaces one side and keeps
+the other; a side that is not done after --limit seconds leaves the parts it has measured.
 """
 
 from __future__ import annotations

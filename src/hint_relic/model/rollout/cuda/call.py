@@ -1,6 +1,6 @@
 """Kernels as calls within JAX's programs, through XLA's interface for foreign functions.
 
-Calls on a CPU read the same structures (`rollout/call.py`); here arrays are addresses on a device,
+Calls on a CPU read the same structures (`rollout/xla.py`); here arrays are addresses on a device,
 and a call has a stream. Whoever starts kernels on a platform registers with `starts_on`.
 """
 
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import jax
 
-from .. import call
+from .. import xla
 from .plan import Plan
 
 _TARGET = "hint_relic_rollout"
@@ -42,7 +42,7 @@ class _Api(ctypes.Structure):
     """What comes after that part of the interface which all calls need."""
 
     _fields_ = [
-        ("before", call._Api),
+        ("before", xla.Api),
         ("error_details", ctypes.c_void_p),
         ("error_destroy", ctypes.c_void_p),
         ("register", ctypes.c_void_p),
@@ -58,8 +58,6 @@ class _StreamGet(ctypes.Structure):
         ("stream", ctypes.c_void_p),
     ]
 
-
-_Handler = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(call._Frame))
 
 _plans: dict[str, Plan] = {}
 _handlers: dict[str, Any] = {}
@@ -77,36 +75,23 @@ def starts_on(
         return
     _prepares[platform] = prepare
 
-    def handle(frame: Any) -> int | None:
-        frame = frame.contents
-        try:
-            if frame.extension and frame.extension.contents.kind == call._METADATA:
-                of, ours = frame.extension.contents.metadata.contents, frame.api.contents.version
-                of.version.major, of.version.minor = ours.major, ours.minor
-            elif frame.stage == call._EXECUTE:
-                start(_call_of(frame))
-        except Exception as error:  # C can't handle it: XLA will raise it again
-            return _failed(frame, f"{type(error).__name__}: {error}")
-        return None
-
-    _handlers[platform] = _Handler(handle)  # kept for as long as XLA may call it
+    _handlers[platform] = xla.handler(lambda frame: start(_call_of(frame)))
     jax.ffi.register_ffi_target(_TARGET, jax.ffi.pycapsule(_handlers[platform]), platform=platform)
 
 
-def _call_of(frame: call._Frame) -> Call:
+def _call_of(frame: xla.Frame) -> Call:
     buffers = [
         group.buffers[i].contents
         for group in (frame.arguments, frame.results)
         for i in range(group.count)
     ]
-    span = frame.attributes.spans[0].contents
-    name, room, plan, each = ctypes.string_at(span.start, span.length).decode().split()
+    name, room, plan, each = xla.text(frame).split()
     samples = [buffers[0].dims[i] for i in range(buffers[0].rank)]  # of all networks
 
     def stream() -> int:
         asked = _StreamGet(ctypes.sizeof(_StreamGet), None, frame.context, None)
         api = ctypes.cast(frame.api, ctypes.POINTER(_Api)).contents
-        failed = call._Pointer(api.stream_get)(ctypes.addressof(asked))
+        failed = xla.Pointer(api.stream_get)(ctypes.addressof(asked))
         if failed:
             raise RuntimeError("XLA has no stream for this call")
         return asked.stream or 0
@@ -114,12 +99,6 @@ def _call_of(frame: call._Frame) -> Call:
     arrays = [x.data or 0 for x in buffers]
     blocks = math.prod(samples) * int(each)
     return Call(name, _plans[plan], int(room), arrays, blocks, samples[-1], stream)
-
-
-def _failed(frame: call._Frame, message: str) -> int | None:
-    text = message.encode()
-    error = call._ErrorCreate(ctypes.sizeof(call._ErrorCreate), None, text, call._INTERNAL)
-    return call._Pointer(frame.api.contents.error_create)(ctypes.addressof(error))
 
 
 def launch(name: str, plan: Plan, room: int, results: Any, *arrays: Any, each: int = 1) -> Any:
