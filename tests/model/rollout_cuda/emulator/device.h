@@ -29,7 +29,7 @@ using std::min;
 
 namespace emulated {
 
-constexpr int THREADS = 256, LANES = 32, STACK = 1 << 18;
+constexpr int THREADS = 512, LANES = 32, STACK = 1 << 18;
 enum State { READY, WAITS_FOR_WARP, WAITS_FOR_ALL, DONE };
 
 struct Exchange { float numbers[12]; unsigned word; const half_t* row; };

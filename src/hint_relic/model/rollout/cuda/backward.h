@@ -62,10 +62,11 @@ KERNEL backward(Backward a) {
   float* of_graph = graph + 8;
   float* of_graph_logits = of_graph + 8;
   float* of_warps = of_graph_logits + 8;
-  Rows rows{reinterpret_cast<unsigned short*>(of_warps + 8)};
+  Rows rows{reinterpret_cast<unsigned short*>(of_warps + WARPS)};
   float* of_features = reinterpret_cast<float*>(two);  // of triplets, and what goes back from them
   float* of_about_j = of_features + PAIRS * F;
   float* of_about_k = of_about_j + PAIRS * F;
+  float* by_warps = of_about_k + PAIRS * F;            // sums of some rows
   float* of_state = reinterpret_cast<float*>(two);     // of the state, by decoders
   float* of_code = of_state + NP * H;                  // of encoded nodes, by decoders of the graph
 
@@ -203,56 +204,49 @@ KERNEL backward(Backward a) {
       // was larger.
       const auto build_wanted = [&](half_t* tile, int p, bool of_source) {
         const float* w = single + SINGLE_OUT_W + p * H;
+        const int c = COMPARED_AS[p];
+        const float of_rep = c >= 0 ? reps_scale[c] : 0.f;
         each_part(tiles, [&](int row, int column) {
+          float wanted[2];
+          unsigned mine[2];
+          const half_t* also[2];
 #pragma unroll
           for (int h = 0; h < 2; h++) {
             const int r = row + lane_row() + 8 * h;
             const bool there = r < pairs;
-            const float wanted = there ? of_logits[p * PAIRS + r] : 0.f;
-            unsigned mine = there ? larger[(p * PAIRS + r) * 16 + column / 8 + (lane() & 3)] : 0;
-            if (!of_source) mine = ~mine;
-            const int c = COMPARED_AS[p];
-            const float of_rep = there && c >= 0 ? reps_scale[c] : 0.f;
-            const half_t* also = wanted_of_reps + (c * PAIRS + rows.first(r) * NP + rows.second(r)) * H;
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
-              const int k = column + 8 * i + lane_column();
-              float x = wanted * w[k], y = wanted * w[k + 1];
-              if (of_rep > 0.f) {
-                const unsigned both = *reinterpret_cast<const unsigned*>(also + k);
-                x += of_rep * unpack(both & 0xffff), y += of_rep * unpack(both >> 16);
-              }
-              put(tile, r, k, mine >> (2 * i) & 1 ? scale * x : 0.f, mine >> (2 * i + 1) & 1 ? scale * y : 0.f);
-            }
+            wanted[h] = there ? of_logits[p * PAIRS + r] : 0.f;
+            mine[h] = larger[(p * PAIRS + (there ? r : 0)) * 16 + column / 8 + (lane() & 3)];
+            mine[h] = !there ? 0 : of_source ? mine[h] : ~mine[h];
+            also[h] = wanted_of_reps + (max(c, 0) * PAIRS + rows.first(r) * NP + rows.second(r)) * H;
           }
+          put_part(tile, row, column, [&](int, int k, int i, int h) {
+            float x = wanted[h] * w[k], y = wanted[h] * w[k + 1];
+            if (of_rep > 0.f) {
+              const float2 of = unpack2(*reinterpret_cast<const unsigned*>(also[h] + k));
+              x += of_rep * of.x, y += of_rep * of.y;
+            }
+            return float2{mine[h] >> (2 * i) & 1 ? scale * x : 0.f, mine[h] >> (2 * i + 1) & 1 ? scale * y : 0.f};
+          });
         });
       };
-      const auto by_first = [&](int v, int r) { return r < pairs && rows.first(r) == v ? 1.f : 0.f; };
-      const auto by_second = [&](int v, int r) { return r < pairs && rows.second(r) == v ? 1.f : 0.f; };
 
       for (int p = 0; p < P; p++) {
         float* of_sources = of_decoded + p * 2 * H;
-        const auto keep = [&](float* of_nodes, int first, int column, const float(&c)[4]) {
-          for (int i = 0; i < 4; i++) {
-            const int v = first + lane_row() + i / 2 * 8;
-            if (v < n) of_nodes[v * DN_ + column + i % 2] = back * c[i];
-          }
+        const auto keep = [&](float* of_nodes) {
+          return [=](int v, int k, float x, float y) {
+            *reinterpret_cast<float2*>(of_nodes + v * DN_ + k) = float2{back * x, back * y};
+          };
         };
         build_wanted(two, p, false);
         wait_for_all();
         add_gradient(sums + SUM_DEC_MSG + p * H * H, one, two, tiles, back);
-        row_sums<1 + NODE_TILES>(
+        row_sums<1>(
             two, tiles,
-            [&](int m, int row, unsigned(&x)[4]) {
-              if (m == 0) channels_as_weights(x, edge, row);
-              else weights_for_rows(x, 16 * (m - 1), row, by_first);
-            },
-            [&](int m, int column, const float(&c)[4]) {
-              if (m == 0)
-                add2(sums + SUM_DEC_EDGE + (p * 8 + lane_row()) * H + column, back * (c[0] + c[2]), back * (c[1] + c[3]));
-              else
-                keep(of_sources + H, 16 * (m - 1), column, c);
+            [&](int, int row, unsigned(&x)[4]) { channels_as_weights(x, edge, row, [](int r) { return r; }); },
+            [&](int, int column, const float(&c)[4]) {
+              add2(sums + SUM_DEC_EDGE + (p * 8 + lane_row()) * H + column, back * (c[0] + c[2]), back * (c[1] + c[3]));
             });
+        node_sums(two, n, [&](int v, int i) { return v * n + i; }, keep(of_sources + H));
         narrow_product(two, half + HALF_DEC_EDGE_T + p * H * 8 / 8, tiles, [&](int row, float(&c)[4]) {
           for (int i = 0; i < 4; i++) {
             const int r = row + lane_row() + i / 2 * 8;
@@ -262,19 +256,9 @@ KERNEL backward(Backward a) {
         wait_for_all();
         build_wanted(two, p, true);
         wait_for_all();
-        row_sums<NODE_TILES>(
-            two, tiles,
-            [&](int m, int row, unsigned(&x)[4]) { weights_for_rows(x, 16 * m, row, by_second); },
-            [&](int m, int column, const float(&c)[4]) { keep(of_sources, 16 * m, column, c); });
+        node_sums(two, n, [&](int v, int i) { return i * n + v; }, keep(of_sources));
         wait_for_all();
-        each_part(tiles, [&](int row, int column) {
-          for (int h = 0; h < 2; h++)
-            for (int i = 0; i < 4; i++) {
-              const int r = row + lane_row() + 8 * h, k = column + 8 * i + lane_column();
-              const half_t* at = reps + (p * PAIRS + rows.first(r) * NP + rows.second(r)) * H + k;
-              put(two, r, k, r < pairs ? unpack(at[0]) : 0.f, r < pairs ? unpack(at[1]) : 0.f);
-            }
-        });
+        load_tile(two, reps + p * PAIRS * H, n);
         wait_for_all();
         row_sums<1>(
             two, tiles,
@@ -337,28 +321,28 @@ KERNEL backward(Backward a) {
         build_wanted(two, p, false);
         wait_for_all();
         tile_product<4>(two, half + HALF_DEC_MSG_T + p * H * H / 8, tiles, [&](int row, int column, float(&c)[4][4]) {
-          each_pair(row, column, c, [&](int r, int k, float x, float y) {
-            if (p) x += unpack(one[wide(r, k)]), y += unpack(one[wide(r, k + 1)]);
-            put(one, r, k, x, y);
+          put_pairs(one, row, column, c, [&](int r, int k, float x, float y) {
+            const float2 before = p ? unpack2(word_of(one, r, k)) : float2{0.f, 0.f};
+            return float2{x + before.x, y + before.y};
           });
         });
         wait_for_all();
       }
-      each_edge_message(features, half, single, tiles, [&](int r, int k, float e, float f) {
-        float x = P ? unpack(one[wide(r, k)]) : 0.f, y = P ? unpack(one[wide(r, k + 1)]) : 0.f;
+      put_edge_messages(one, features, half, single, tiles, [&](int r, int k, float e, float f) {
+        float2 x = P ? unpack2(word_of(one, r, k)) : float2{0.f, 0.f};
         const float* w = single + SINGLE_DEC_MSG_SMALL + k;
         if (r < pairs)
           for (int s = 0; s < SE; s++) {
-            x += scale * of_edges[r * SE_ + s] * w[s * H];
-            y += scale * of_edges[r * SE_ + s] * w[s * H + 1];
+            x.x += scale * of_edges[r * SE_ + s] * w[s * H];
+            x.y += scale * of_edges[r * SE_ + s] * w[s * H + 1];
           }
-        put(one, r, k, e > 0.f && r < pairs ? x : 0.f, f > 0.f && r < pairs ? y : 0.f);
+        return float2{e > 0.f && r < pairs ? x.x : 0.f, f > 0.f && r < pairs ? x.y : 0.f};
       });
       wait_for_all();
       row_sums<2>(
           one, tiles,
           [&](int m, int row, unsigned(&x)[4]) {
-            if (m == 0) channels_as_weights(x, features, row);
+            if (m == 0) channels_as_weights(x, features, row, [](int r) { return r; });
             else weights_for_rows(x, 0, row, [](int s, int r) { return s == 0 ? 1.f : 0.f; });
           },
           [&](int m, int column, const float(&c)[4]) {
@@ -405,11 +389,19 @@ KERNEL backward(Backward a) {
                of_features[r * F + f] * w[k * 3 * F + 2 * F + f];
         of_edge[r * 8 + k] += x;
       });
+      if (lane() < 3 * F) {
+        const float* of = lane() < F ? of_about_j : lane() < 2 * F ? of_about_k : of_features;
+        float sum[KE_] = {};
+#pragma unroll 4
+        for (int r = warp(); r < pairs; r += WARPS)
+          for (int k = 0; k < KE; k++) sum[k] += channel(edge, r, k) * of[r * F + lane() % F];
+        for (int k = 0; k < KE; k++) by_warps[(warp() * KE_ + k) * 3 * F + lane()] = sum[k];
+      }
+      wait_for_all();
       each(KE * 3 * F, [&](int item) {
-        const int k = item / (3 * F), f = item % F;
-        const float* of = item % (3 * F) < F ? of_about_j : item % (3 * F) < 2 * F ? of_about_k : of_features;
         float sum = 0.f;
-        for (int r = 0; r < pairs; r++) sum += channel(edge, r, k) * of[r * F + f];
+#pragma unroll
+        for (int w = 0; w < WARPS; w++) sum += by_warps[w * KE_ * 3 * F + item];
         add1(sums + SUM_TRI_EDGE + item, sum);
       });
       wait_for_all();
@@ -425,7 +417,7 @@ KERNEL backward(Backward a) {
       });
       wait_for_all();
       const float back = stage<DNK>(one, of_decoded, DN_, DN, n, of_warps);
-      node_product<DNK>(one, DNK + 8, half + HALF_DEC_NODE_T, 2 * H + CHANNELS, n, [&](int v, int c, float x, float y) {
+      node_product<DNK, 3>(one, DNK + 8, half + HALF_DEC_NODE_T, 2 * H + CHANNELS, n, [&](int v, int c, float x, float y) {
         float* at = c < H ? of_hidden + v * H + c : c < 2 * H ? of_state + v * H + c - H : of_node + v * CHANNELS + c - 2 * H;
         at[0] += back * x, at[1] += back * y;
       });
@@ -453,12 +445,13 @@ KERNEL backward(Backward a) {
           }
         });
         wait_for_all();
-        each(n * KN, [&](int i) {
+        for (int i = warp(); i < n * KN; i += WARPS) {
           const int v = i / KN_, k = i % KN_;
           float x = 0.f;
-          for (int c = 0; c < H; c++) x += of_code[v * H + c] * single[SINGLE_NODE + k * H + c];
-          of_node[v * CHANNELS + k] += x;
-        });
+          for (int c = lane(); c < H; c += 32) x += of_code[v * H + c] * single[SINGLE_NODE + k * H + c];
+          x = sum_of_warp(x);
+          if (lane() == 0) of_node[v * CHANNELS + k] += x;
+        }
       }
     } else {
       wait_for_all();
@@ -498,7 +491,7 @@ KERNEL backward(Backward a) {
     wait_for_all();
     {
       const float back = stage<H>(one, of_gate, H, H, n, of_warps);
-      node_product<H>(one, HIDDEN_STRIDE, half + HALF_GATE_T, H, n, [&](int v, int c, float x, float y) {
+      node_product<H, 1>(one, HIDDEN_STRIDE, half + HALF_GATE_T, H, n, [&](int v, int c, float x, float y) {
         of_z[v * Z + 3 * H + c] = before_gate[v * H + c] > 0.f ? back * x : 0.f;
         of_z[v * Z + 3 * H + c + 1] = before_gate[v * H + c + 1] > 0.f ? back * y : 0.f;
       });
@@ -507,7 +500,7 @@ KERNEL backward(Backward a) {
     float top = 0.f;
     {
       const float back = stage<2 * H>(one, of_z + 2 * H, Z, 2 * H, n, of_warps);
-      node_product<2 * H>(one, 2 * H + 8, half + HALF_RECEIVED_T, H, n, [&](int v, int c, float x, float y) {
+      node_product<2 * H, 1>(one, 2 * H + 8, half + HALF_RECEIVED_T, H, n, [&](int v, int c, float x, float y) {
         of_best[v * H + c] = back * x, of_best[v * H + c + 1] = back * y;
         top = fmaxf(top, fmaxf(fabsf(back * x), fabsf(back * y)));
       });
@@ -522,23 +515,19 @@ KERNEL backward(Backward a) {
       build_first(two, edge, sent, rows, half, n, tiles);
       wait_for_all();
       tile_product<4>(two, half + HALF_FIRST, tiles, [&](int row, int column, float(&c)[4][4]) {
-        each_pair(row, column, c, [&](int r, int k, float x, float y) {
-          put(one, r, k, positive(x + single[SINGLE_FIRST_B + k]), positive(y + single[SINGLE_FIRST_B + k + 1]));
+        put_pairs(one, row, column, c, [&](int, int k, float x, float y) {
+          return float2{positive(x + single[SINGLE_FIRST_B + k]), positive(y + single[SINGLE_FIRST_B + k + 1])};
         });
       });
       wait_for_all();
       each_part(tiles, [&](int row, int column) {
-#pragma unroll
-        for (int h = 0; h < 2; h++)
-#pragma unroll
-          for (int i = 0; i < 4; i++) {
-            const int r = row + lane_row() + 8 * h, k = column + 8 * i + lane_column();
-            const int j = rows.first(r), sender = rows.second(r);
-            const unsigned who = winners[j * H + k], also = winners[j * H + k + 1];
-            const bool x = r < pairs && who >> sender & 1, y = r < pairs && also >> sender & 1;
-            put(two, r, k, x ? scale * of_best[j * H + k] / ones_in(who) : 0.f,
-                y ? scale * of_best[j * H + k + 1] / ones_in(also) : 0.f);
-          }
+        put_part(two, row, column, [&](int r, int k, int, int) {
+          const int j = rows.first(r), sender = rows.second(r);
+          const unsigned who = winners[j * H + k], also = winners[j * H + k + 1];
+          const bool x = r < pairs && who >> sender & 1, y = r < pairs && also >> sender & 1;
+          return float2{x ? scale * of_best[j * H + k] / ones_in(who) : 0.f,
+                        y ? scale * of_best[j * H + k + 1] / ones_in(also) : 0.f};
+        });
       });
       wait_for_all();
       add_gradient(sums + SUM_SECOND, one, two, tiles, back);
@@ -546,9 +535,9 @@ KERNEL backward(Backward a) {
       // times the slope of what lies there: a ReLU's
       const auto to_before = [&](half_t* tile) {
         return [=](int row, int column, float(&c)[4][4]) {
-          each_pair(row, column, c, [&](int r, int k, float x, float y) {
-            const unsigned there = *reinterpret_cast<unsigned*>(tile + wide(r, k));
-            put(tile, r, k, there & 0x7fff ? x : 0.f, there >> 16 & 0x7fff ? y : 0.f);
+          put_pairs(tile, row, column, c, [&](int r, int k, float x, float y) {
+            const unsigned there = word_of(tile, r, k);
+            return float2{there & 0x7fff ? x : 0.f, there >> 16 & 0x7fff ? y : 0.f};
           });
         };
       };
@@ -568,35 +557,21 @@ KERNEL backward(Backward a) {
       wait_for_all();
       tile_product<4>(one, half + HALF_FIRST_T, tiles, to_before(two));
       wait_for_all();
-      row_sums<1 + 2 * NODE_TILES>(
+      row_sums<1>(
           two, tiles,
-          [&](int m, int row, unsigned(&x)[4]) {
-            if (m == 0) {  // channels lie in the order of edges
-              const int k = row + lane_column();
-              const auto at = [&](int r, int c) {
-                return r < pairs ? edge[(rows.second(r) * n + rows.first(r)) * NARROW + c] : half_t(0);
-              };
-              const auto both = [&](int r, int c) { return at(r, c) | static_cast<unsigned>(at(r + 1, c)) << 16; };
-              x[0] = both(k, lane_row()), x[1] = both(k, lane_row() + 8);
-              x[2] = both(k + 8, lane_row()), x[3] = both(k + 8, lane_row() + 8);
-            } else if (m <= NODE_TILES) {
-              weights_for_rows(x, 16 * (m - 1), row, [&](int v, int r) { return r < pairs && rows.second(r) == v ? 1.f : 0.f; });
-            } else {
-              weights_for_rows(x, 16 * (m - 1 - NODE_TILES), row, [&](int v, int r) { return r < pairs && rows.first(r) == v ? 1.f : 0.f; });
-            }
+          [&](int, int row, unsigned(&x)[4]) {  // channels lie in the order of edges
+            channels_as_weights(x, edge, row, [&](int r) { return rows.second(r) * n + rows.first(r); });
           },
-          [&](int m, int column, const float(&c)[4]) {
-            if (m == 0) {
-              add2(sums + SUM_EDGE + lane_row() * H + column, back * (c[0] + c[2]), back * (c[1] + c[3]));
-              return;
-            }
-            const bool senders = m <= NODE_TILES;
-            const int first = 16 * (senders ? m - 1 : m - 1 - NODE_TILES);
-            for (int i = 0; i < 4; i++) {
-              const int v = first + lane_row() + i / 2 * 8;
-              if (v < n) of_z[v * Z + (senders ? 0 : H) + column + i % 2] = back * c[i];
-            }
+          [&](int, int column, const float(&c)[4]) {
+            add2(sums + SUM_EDGE + lane_row() * H + column, back * (c[0] + c[2]), back * (c[1] + c[3]));
           });
+      const auto keep = [&](float* of_nodes) {
+        return [=](int v, int k, float x, float y) {
+          *reinterpret_cast<float2*>(of_nodes + v * Z + k) = float2{back * x, back * y};
+        };
+      };
+      node_sums(two, n, [&](int v, int i) { return i * n + v; }, keep(of_z));
+      node_sums(two, n, [&](int v, int i) { return v * n + i; }, keep(of_z + H));
       narrow_product(two, half + HALF_EDGE_T, tiles, [&](int row, float(&c)[4]) {
         for (int i = 0; i < 4; i++) {
           const int r = row + lane_row() + i / 2 * 8;
@@ -609,7 +584,7 @@ KERNEL backward(Backward a) {
     // ---- to the state and the channels that the step began with
     {
       const float back = stage<Z>(one, of_z, Z, Z, n, of_warps);
-      node_product<Z>(one, Z + 8, half + HALF_Z_T, H + CHANNELS, n, [&](int v, int c, float x, float y) {
+      node_product<Z, 2>(one, Z + 8, half + HALF_Z_T, H + CHANNELS, n, [&](int v, int c, float x, float y) {
         float* at = c < H ? of_hidden + v * H + c : of_node + v * CHANNELS + c - H;
         at[0] += back * x, at[1] += back * y;
       });

@@ -64,28 +64,11 @@ struct Pair {
   }
 };
 
-// A tile from memory, where rows have room for NP nodes, or back.
-template <class Row>
-DEVICE void each_run(int pairs, int n, Row use) {
-  each((pairs + 15) / 16 * 16 * 16, [&](int i) {
-    const int r = i >> 4, k = (i & 15) << 3;
-    use(r, (r / n * NP + r % n) * H + k, wide(r, k));
-  });
-}
-
-DEVICE void load_tile(half_t* tile, const half_t* from, int n) {
-  each_run(n * n, n, [&](int r, int at, int place) {
-    uint4 x{0, 0, 0, 0};
-    if (r < n * n) x = *reinterpret_cast<const uint4*>(from + at);
-    *reinterpret_cast<uint4*>(tile + place) = x;
-  });
-}
-
 // The first layer of a projection, from one tile to another.
 DEVICE void project_first(const half_t* from, half_t* to, const uint4* half, const float* single, int tiles) {
   tile_product<4>(from, half + PROJECT_FIRST, tiles, [&](int row, int column, float(&c)[4][4]) {
-    each_pair(row, column, c, [&](int r, int k, float x, float y) {
-      put(to, r, k, positive(x + single[k]), positive(y + single[k + 1]));
+    put_pairs(to, row, column, c, [&](int, int k, float x, float y) {
+      return float2{positive(x + single[k]), positive(y + single[k + 1])};
     });
   });
 }
@@ -122,10 +105,10 @@ KERNEL compare(Compare a) {
       wait_for_all();
       tile_product<4>(two, half + PROJECT_SECOND, tiles, [&](int row, int column, float(&c)[4][4]) {
         float squares[2] = {};
-        each_pair(row, column, c, [&](int r, int k, float x, float y) {
+        put_pairs(one, row, column, c, [&](int r, int k, float x, float y) {
           x = within(x + single[H + k]), y = within(y + single[H + k + 1]);
-          put(one, r, k, x, y);
           squares[r != row + lane_row()] += x * x + y * y;
+          return float2{x, y};
         });
         for (int h = 0; h < 2; h++) {
           squares[h] += from_lane(squares[h], 1);
@@ -157,8 +140,8 @@ KERNEL compare(Compare a) {
         const int v = item / n, u = item % n, r = u * n + (of_view ? places[v] : v);
         float x = 0.f;
         for (int k = lane() * 2; k < H; k += 64) {
-          const unsigned both = *reinterpret_cast<const unsigned*>(one + wide(r, k));
-          x += unpack(both & 0xffff) * with[v * H + k] + unpack(both >> 16) * with[v * H + k + 1];
+          const float2 of = unpack2(word_of(one, r, k));
+          x += of.x * with[v * H + k] + of.y * with[v * H + k + 1];
         }
         x = sum_of_warp(x) * scale[r];
         if (lane() == 0) to[v * NP + u] = x;
@@ -187,7 +170,7 @@ KERNEL compare_backward(CompareBackward a) {
   float* of_images = of_anchors + NP * H;
   float* own = of_images + NP * H;         // of anchors and images with what is wanted of them
   float* of_warps = own + 2 * NP;
-  int* origin = reinterpret_cast<int*>(of_warps + 8);  // of a node of the view: which of the input
+  int* origin = reinterpret_cast<int*>(of_warps + WARPS);  // of a node of the view: which of the input
 
   const Pair me(a);
   const int i = me.network * me.samples + me.sample, p = COMPARED[me.which];
@@ -281,24 +264,23 @@ KERNEL compare_backward(CompareBackward a) {
       project_first(one, two, half, single, tiles);
       wait_for_all();
       each_part(tiles, [&](int row, int column) {
+        int of[2];
+        bool also[2];
 #pragma unroll
         for (int h = 0; h < 2; h++) {
-          const int r = row + lane_row() + 8 * h, u = r / n;
-          const int v = r < n * n ? side ? origin[r % n] : r % n : -1;
-          const bool also = v >= 0 && u == (side ? places[truth[v]] : truth[v]);
-          const half_t* mine = projected + (r / n * NP + r % n) * H;
-#pragma unroll
-          for (int j = 0; j < 4; j++) {
-            const int k = column + 8 * j + lane_column();
-            float x[2] = {};
-            for (int e = 0; e < 2 && v >= 0; e++) {
-              x[e] = wanted[r] * (side ? anchors : images)[v * H + k + e];
-              if (also) x[e] += (side ? of_images : of_anchors)[v * H + k + e];
-              x[e] = scale[r] * (x[e] - unpack(mine[k + e]) * scale[r] * alike[r]);
-            }
-            put(one, r, k, x[0], x[1]);
-          }
+          const int r = row + lane_row() + 8 * h;
+          const int v = of[h] = r < n * n ? side ? origin[r % n] : r % n : -1;
+          also[h] = v >= 0 && r / n == (side ? places[truth[v]] : truth[v]);
         }
+        put_part(one, row, column, [&](int r, int k, int, int h) {
+          if (of[h] < 0) return float2{0.f, 0.f};
+          const float2 mine = unpack2(*reinterpret_cast<const unsigned*>(projected + (r / n * NP + r % n) * H + k));
+          const int at = of[h] * H + k;
+          const float *with = (side ? anchors : images) + at, *own = (side ? of_images : of_anchors) + at;
+          float x = wanted[r] * with[0], y = wanted[r] * with[1];
+          if (also[h]) x += own[0], y += own[1];
+          return float2{scale[r] * (x - mine.x * scale[r] * alike[r]), scale[r] * (y - mine.y * scale[r] * alike[r])};
+        });
       });
       wait_for_all();
       const float after = 1.f / fit;
@@ -311,9 +293,9 @@ KERNEL compare_backward(CompareBackward a) {
       });
       wait_for_all();
       tile_product<4>(one, half + PROJECT_SECOND_T, tiles, [&](int row, int column, float(&c)[4][4]) {
-        each_pair(row, column, c, [&](int r, int k, float x, float y) {
-          const unsigned there = *reinterpret_cast<unsigned*>(two + wide(r, k));
-          put(two, r, k, there & 0x7fff ? x : 0.f, there >> 16 & 0x7fff ? y : 0.f);
+        put_pairs(two, row, column, c, [&](int r, int k, float x, float y) {
+          const unsigned there = word_of(two, r, k);
+          return float2{there & 0x7fff ? x : 0.f, there >> 16 & 0x7fff ? y : 0.f};
         });
       });
       wait_for_all();

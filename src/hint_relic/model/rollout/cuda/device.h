@@ -10,7 +10,7 @@ typedef unsigned short half_t;  // the bits of a float16
 #endif
 #define DEVICE static __device__ __forceinline__
 #define DEVICE_MEMBER __device__ __forceinline__
-#define KERNEL extern "C" __global__ void __launch_bounds__(256, 1)
+#define KERNEL extern "C" __global__ void __launch_bounds__(THREADS, 1)
 #define SHARED(name) extern __shared__ __align__(128) unsigned char name[]
 
 // Two numbers as float16, the first in the lower bits.

@@ -90,8 +90,8 @@ KERNEL forward(Forward a) {
     float* sent_now = me.at(a.sent, t, NP * 2 * H);
     float* before_norm = me.at(a.before_norm, t, NP * H);
     float* before_gate = me.at(a.before_gate, t, NP * H);
-    node_product<H + 4 * CHANNELS>(read + H, READ_STRIDE, half + HALF_Z, Z, n,
-                                   [&](int v, int c, float x, float y) {
+    node_product<H + 4 * CHANNELS, 3>(read + H, READ_STRIDE, half + HALF_Z, Z, n,
+                                      [&](int v, int c, float x, float y) {
       x += single[SINGLE_Z_B + c], y += single[SINGLE_Z_B + c + 1];
       if (c < 2 * H) {
         if (c >= H) x += on_graph[c - H], y += on_graph[c - H + 1];
@@ -113,9 +113,8 @@ KERNEL forward(Forward a) {
     build_first(one, edge, sent, rows, half, n, tiles);
     wait_for_all();
     tile_product<4>(one, half + HALF_FIRST, tiles, [&](int row, int column, float(&c)[4][4]) {
-      each_pair(row, column, c, [&](int r, int k, float x, float y) {
-        put(two, r, k, positive(x + single[SINGLE_FIRST_B + k]),
-            positive(y + single[SINGLE_FIRST_B + k + 1]));
+      put_pairs(two, row, column, c, [&](int, int k, float x, float y) {
+        return float2{positive(x + single[SINGLE_FIRST_B + k]), positive(y + single[SINGLE_FIRST_B + k + 1])};
       });
     });
     wait_for_all();
@@ -130,9 +129,10 @@ KERNEL forward(Forward a) {
       });
       wait_for_all();
       const int k = thread_index() & 63, c = side * 64 + k;
-      for (int j = thread_index() >> 6; j < n; j += 4) {
+      for (int j = thread_index() >> 6; j < n; j += THREADS / 64) {
         float top = -INFINITY;
         unsigned who = 0;
+#pragma unroll 8
         for (int i = 0; i < n; i++) {
           const int r = j * n + i;
           const float x = waiting[r * 64 + ((k >> 3 ^ (r & 7)) << 3) + (k & 7)];
@@ -150,8 +150,8 @@ KERNEL forward(Forward a) {
     // ---- the next state: what is kept and what was received, normalised, through the gate
     clear(reinterpret_cast<unsigned*>(opens), NODE_ROWS * HIDDEN_STRIDE / 2);
     wait_for_all();
-    node_product<H>(read, READ_STRIDE, half + HALF_RECEIVED, 2 * H, n,
-                    [&](int v, int c, float x, float y) {
+    node_product<H, 2>(read, READ_STRIDE, half + HALF_RECEIVED, 2 * H, n,
+                       [&](int v, int c, float x, float y) {
       x += single[SINGLE_RECEIVED_B + c], y += single[SINGLE_RECEIVED_B + c + 1];
       float2* at = reinterpret_cast<float2*>((c < H ? before_norm : before_gate - H) + v * H + c);
       x += at->x, y += at->y;
@@ -177,8 +177,8 @@ KERNEL forward(Forward a) {
     wait_for_all();
     float* gate = me.at(a.gate, t, NP * H);
     float* after = me.at(a.hidden, t + 1, NP * H, 1);
-    node_product<H>(opens, HIDDEN_STRIDE, half + HALF_GATE, H, n,
-                    [&](int v, int c, float x, float y) {
+    node_product<H, 1>(opens, HIDDEN_STRIDE, half + HALF_GATE, H, n,
+                       [&](int v, int c, float x, float y) {
       const float2 g{sigmoid(x + single[SINGLE_GATE_B + c]), sigmoid(y + single[SINGLE_GATE_B + c + 1])};
       const int i = v * H + c;
       const float2 next{out[i] * g.x + hidden[i] * (1.f - g.x), out[i + 1] * g.y + hidden[i + 1] * (1.f - g.y)};
@@ -228,7 +228,7 @@ KERNEL forward(Forward a) {
       wait_for_all();
       build_edge_messages(one, features, half, single, tiles);
     }
-    node_product<READ>(read, READ_STRIDE, half + HALF_DEC_NODE, DN, n, [&](int v, int c, float x, float y) {
+    node_product<READ, 2>(read, READ_STRIDE, half + HALF_DEC_NODE, DN, n, [&](int v, int c, float x, float y) {
       decoded[v * DN + c] = x + single[SINGLE_DEC_B + c];
       decoded[v * DN + c + 1] = y + single[SINGLE_DEC_B + c + 1];
     });

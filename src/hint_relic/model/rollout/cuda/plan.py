@@ -15,7 +15,8 @@ from ....config import ModelConfig
 from ....spec import Kind, Location
 from .. import plan as usual
 
-H, F, Z, CHANNELS, THREADS = 128, 8, 544, 16, 256
+H, F, Z, CHANNELS, WARPS = 128, 8, 544, 16, 16
+THREADS = 32 * WARPS
 MOST_NODES, MOST_EDGE_CHANNELS, MOST_GRAPH_CHANNELS, MOST_POINTERS = 17, 8, 8, 3
 MOST_EDGE_COLUMNS, MOST_GRAPH_COLUMNS = 8, 8
 COMPARE_GROUPS = 4  # blocks that share the steps of a pair
@@ -218,7 +219,7 @@ class Plan(usual.Plan):
         if kernel == "compare":
             return 2 * rows * H * 2 + 4 * (5 * rows + 2 * n * H)
         if kernel == "compare_backward":
-            return 2 * rows * H * 2 + 4 * (3 * rows + 4 * n * H + 2 * n + 8 + n)
+            return 2 * rows * H * 2 + 4 * (3 * rows + 4 * n * H + 2 * n + WARPS + n)
         size = 2 * self.tile * 2 + rows * 24 * 2 + max(n * 2 * H * 4, rows * 24 * 2) + n * H * 4
         size += rows * 2
         if kernel == "forward":
@@ -226,7 +227,7 @@ class Plan(usual.Plan):
             nodes = n * CHANNELS + n * 3 * F
             return size + 4 * (nodes + p * pairs + 4 * rows + H + F + 8 + 3 * H)
         nodes = 2 * n * CHANNELS + n * small
-        return size + 4 * (pairs * 8 + nodes + max((p + edges) * pairs, n * H) + 4 * 8)
+        return size + 4 * (pairs * 8 + nodes + max((p + edges) * pairs, n * H) + 3 * 8 + WARPS)
 
 
 def plan_for(

@@ -7,7 +7,8 @@ constexpr int CHANNELS = 16;                     // of a node, at most
 constexpr int READ = 2 * H + 4 * CHANNELS;       // of a node, by decoders: next state, state, channels
 constexpr int READ_STRIDE = READ + 8, HIDDEN_STRIDE = H + 8;
 static_assert(TILE >= ROWS * H && TILE >= NODE_ROWS * (Z + 8) && TILE >= NODE_ROWS * (DNK + 8) &&
-              TILE / 2 >= NP * DN && TILE / 2 >= 2 * NP * H && TILE / 2 >= 3 * F * PAIRS, "room for all");
+              TILE / 2 >= NP * DN && TILE / 2 >= 2 * NP * H &&
+              TILE / 2 >= 3 * F * (PAIRS + WARPS * KE_), "room for all");
 constexpr int POINTED = 2 * H * P;               // columns of pointers among those of decoders
 constexpr bool DECODES = P + SE + SN + GD > 0;
 enum Kind { SCALAR, MASK, MASK_ONE, CATEGORICAL };
@@ -89,31 +90,49 @@ DEVICE void build_first(half_t* tile, const half_t* channels, const float* sent,
   channel_product(
       channels, half + HALF_EDGE, tiles, [&](int row) { return rows.second(row) * n + rows.first(row); },
       [&](int row, int column, float(&c)[4][4]) {
-        each_pair(row, column, c, [&](int r, int k, float x, float y) {
+        put_pairs(tile, row, column, c, [&](int r, int k, float x, float y) {
           const float2 s = *reinterpret_cast<const float2*>(sent + rows.second(r) * 2 * H + k);
           const float2 t = *reinterpret_cast<const float2*>(sent + rows.first(r) * 2 * H + H + k);
-          put(tile, r, k, positive(x + s.x + t.x), positive(y + s.y + t.y));
+          return float2{positive(x + s.x + t.x), positive(y + s.y + t.y)};
         });
       });
 }
 
-// Edge messages: rows as edges are.
-template <class Use>
-DEVICE void each_edge_message(const half_t* features, const uint4* half, const float* single, int tiles,
-                              Use use) {
+// Puts of(row, column, x, y) of edge messages into a tile: rows as edges are.
+template <class Of>
+DEVICE void put_edge_messages(half_t* tile, const half_t* features, const uint4* half, const float* single,
+                              int tiles, Of of) {
   channel_product(features, half + HALF_TRI_OUT, tiles, [](int row) { return row; },
                   [&](int row, int column, float(&c)[4][4]) {
-                    each_pair(row, column, c, [&](int r, int k, float x, float y) {
-                      use(r, k, positive(x + single[SINGLE_TRI_OUT_B + k]),
-                          positive(y + single[SINGLE_TRI_OUT_B + k + 1]));
+                    put_pairs(tile, row, column, c, [&](int r, int k, float x, float y) {
+                      return of(r, k, positive(x + single[SINGLE_TRI_OUT_B + k]),
+                                positive(y + single[SINGLE_TRI_OUT_B + k + 1]));
                     });
                   });
 }
 
 DEVICE void build_edge_messages(half_t* tile, const half_t* features, const uint4* half,
                                 const float* single, int tiles) {
-  each_edge_message(features, half, single, tiles,
-                    [&](int r, int k, float x, float y) { put(tile, r, k, x, y); });
+  put_edge_messages(tile, features, half, single, tiles,
+                    [](int, int, float x, float y) { return float2{x, y}; });
+}
+
+// use(row, place in memory, place in the tile) for runs of eight numbers of a tile, that lie in memory
+// with room for NP nodes.
+template <class Use>
+DEVICE void each_run(int pairs, int n, Use use) {
+  each((pairs + 15) / 16 * 16 * 16, [&](int i) {
+    const int r = i >> 4, k = (i & 15) << 3;
+    use(r, (r / n * NP + r % n) * H + k, wide(r, k));
+  });
+}
+
+DEVICE void load_tile(half_t* tile, const half_t* from, int n) {
+  each_run(n * n, n, [&](int r, int at, int place) {
+    uint4 x{0, 0, 0, 0};
+    if (r < n * n) x = *reinterpret_cast<const uint4*>(from + at);
+    *reinterpret_cast<uint4*>(tile + place) = x;
+  });
 }
 
 // What decoders read of nodes: next state (filled in later), state, channels thrice (rounded, what

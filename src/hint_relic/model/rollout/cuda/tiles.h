@@ -1,6 +1,6 @@
 // Tiles: matrices of float16 in shared memory, and products of them with weights and each other.
 //
-// A block of eight warps works on one sample. What there is for each pair of nodes is a tile: a row
+// A block of sixteen warps works on one sample. What there is for each pair of nodes is a tile: a row
 // for each pair, a column for each of the 128 channels. Products read float16, which has the digits
 // of TF32, and add in float32.
 //
@@ -10,7 +10,7 @@
 #include "device.h"
 #include "shape.h"
 
-constexpr int H = 128, F = 8, Z = 544, WARPS = 8, THREADS = 256;
+constexpr int H = 128, F = 8, Z = 544, WARPS = 16, THREADS = 512;
 constexpr int PAIRS = NP * NP, ROWS = (PAIRS + 15) / 16 * 16;
 constexpr int NODE_TILES = (NP + 15) / 16, NODE_ROWS = 16 * NODE_TILES;
 constexpr int NARROW = 24;  // of a tile of channels: 8, what rounding left of them, and a gap
@@ -30,9 +30,12 @@ DEVICE int wide(int row, int column) {
 DEVICE float within(float x) { return fminf(fmaxf(x, -LARGEST), LARGEST); }
 DEVICE float positive(float x) { return fminf(fmaxf(x, 0.f), LARGEST); }
 
-DEVICE void put(half_t* tile, int row, int column, float x, float y) {
-  *reinterpret_cast<unsigned*>(tile + wide(row, column)) = pack(x, y);
+// Two numbers next to each other in a wide tile.
+DEVICE unsigned& word_of(half_t* tile, int row, int column) {
+  return *reinterpret_cast<unsigned*>(tile + wide(row, column));
 }
+
+DEVICE float2 unpack2(unsigned both) { return {unpack(both & 0xffff), unpack(both >> 16)}; }
 
 // The row that this lane points at, of 16 from `row` on, and the column of its block of eight.
 DEVICE int block_row() { return lane() & 15; }
@@ -103,7 +106,7 @@ template <class Of, class Use>
 DEVICE void channel_product(const half_t* channels, const uint4* weights, int tiles, Of of, Use use) {
   uint4 b[4];
   channel_weights(b, weights);
-  for (int t = warp() / 4; t < tiles; t += 2) {
+  for (int t = warp() / 4; t < tiles; t += WARPS / 4) {
     float c[4][4] = {};
     add_channels(c, channels, b, 16 * t, of);
     use(16 * t, 32 * (warp() % 4), c);
@@ -113,7 +116,7 @@ DEVICE void channel_product(const half_t* channels, const uint4* weights, int ti
 // The same parts, of nothing.
 template <class Use>
 DEVICE void each_part(int tiles, Use use) {
-  for (int t = warp() / 4; t < tiles; t += 2) use(16 * t, 32 * (warp() % 4));
+  for (int t = warp() / 4; t < tiles; t += WARPS / 4) use(16 * t, 32 * (warp() % 4));
 }
 
 // use(row, column, x, y) for the pairs of numbers of a part.
@@ -125,6 +128,33 @@ DEVICE void each_pair(int row, int column, float (&c)[4][4], Use use) {
     use(row + lane_row(), at, c[i][0], c[i][1]);
     use(row + lane_row() + 8, at, c[i][2], c[i][3]);
   }
+}
+
+// Puts of(row, column, i, h), pairs of numbers, into a part of a tile: the i-th of 8 columns, the h-th
+// of 8 rows. All that it reads is read before anything is written, so that a warp does not wait for
+// one pair after the other.
+template <class Of>
+DEVICE void put_part(half_t* tile, int row, int column, Of of) {
+  unsigned made[4][2];
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+      const float2 x = of(row + lane_row() + 8 * h, column + 8 * i + lane_column(), i, h);
+      made[i][h] = pack(x.x, x.y);
+    }
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+#pragma unroll
+    for (int h = 0; h < 2; h++)
+      word_of(tile, row + lane_row() + 8 * h, column + 8 * i + lane_column()) = made[i][h];
+}
+
+// The same of what of(row, column, x, y) makes of the pairs of a product.
+template <class Of>
+DEVICE void put_pairs(half_t* tile, int row, int column, float (&c)[4][4], Of of) {
+  put_part(tile, row, column,
+           [&](int r, int k, int i, int h) { return of(r, k, c[i][2 * h], c[i][2 * h + 1]); });
 }
 
 // A tile times 128 x 8 weights, a part of 16 rows a warp. use(row, c)
@@ -147,56 +177,83 @@ DEVICE void narrow_product(const half_t* tile, const uint4* weights, int tiles, 
   }
 }
 
-// sums (128 x 128) += scale * x^T y, over all rows of two tiles.
+// sums (128 x 128) += scale * x^T y, over all rows of two tiles: 32 x 32 of them a warp.
 DEVICE void add_gradient(float* sums, const half_t* x, const half_t* y, int tiles, float scale) {
-  const int row = 32 * (warp() % 4), column = 64 * (warp() / 4);
-  float c[2][8][4] = {};
+  const int row = 32 * (warp() % 4), column = 32 * (warp() / 4);
+  float c[2][4][4] = {};
   for (int t = 0; t < tiles; t++) {
-    unsigned a[2][4], b[4][4];
+    unsigned a[2][4], b[2][4];
     const int across = 16 * t + (lane() & 7) + (lane() >> 4 << 3);
 #pragma unroll
     for (int m = 0; m < 2; m++)
       load4_turned(a[m], x + wide(across, row + 16 * m + (lane() & 8)));
 #pragma unroll
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 2; i++)
       load4_turned(b[i], y + wide(16 * t + block_row(), column + 16 * i + block_column()));
 #pragma unroll
     for (int m = 0; m < 2; m++)
 #pragma unroll
-      for (int i = 0; i < 8; i++)
+      for (int i = 0; i < 4; i++)
         multiply(c[m][i], a[m], b[i / 2][i % 2 * 2], b[i / 2][i % 2 * 2 + 1]);
   }
 #pragma unroll
   for (int m = 0; m < 2; m++)
 #pragma unroll
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 4; i++) {
       float* at = sums + (row + 16 * m + lane_row()) * H + column + 8 * i + lane_column();
       add2(at, scale * c[m][i][0], scale * c[m][i][1]);
       add2(at + 8 * H, scale * c[m][i][2], scale * c[m][i][3]);
     }
 }
 
-// Sums over the rows of a tile, weighted: 16 sums for each of M. weigh(m, row, a) gives the weights
-// of 16 rows from `row` on; use(m, column, c) gets sums lane_row() and lane_row() + 8.
+// use(i) for all i below `count`, by all threads.
+template <class Use>
+DEVICE void each(int count, Use use) {
+  for (int i = thread_index(); i < count; i += THREADS) use(i);
+}
+
+// Sums over the rows of a tile, weighted: 16 sums for each of M, of 8 columns a warp. weigh(m, row, a)
+// gives the weights of 16 rows from `row` on; use(m, column, c) gets sums lane_row() and lane_row() + 8.
 template <int M, class Weigh, class Use>
 DEVICE void row_sums(const half_t* tile, int tiles, Weigh weigh, Use use) {
-  const int column = 16 * warp();
-  float c[M][2][4] = {};
-  for (int t = 0; t < tiles; t++) {
+  const int column = 8 * warp();
+  float c[M][4] = {};
+  for (int t = 0; t < tiles; t += 2) {
+    const bool both = t + 1 < tiles;
     unsigned b[4];
-    load4_turned(b, tile + wide(16 * t + block_row(), column + block_column()));
+    load4_turned(b, tile + wide(16 * t + (both ? lane() : block_row()), column));
 #pragma unroll
     for (int m = 0; m < M; m++) {
       unsigned a[4];
       weigh(m, 16 * t, a);
-      multiply(c[m][0], a, b[0], b[1]);
-      multiply(c[m][1], a, b[2], b[3]);
+      multiply(c[m], a, b[0], b[1]);
+    }
+    if (!both) break;
+#pragma unroll
+    for (int m = 0; m < M; m++) {
+      unsigned a[4];
+      weigh(m, 16 * t + 16, a);
+      multiply(c[m], a, b[2], b[3]);
     }
   }
 #pragma unroll
-  for (int m = 0; m < M; m++)
-#pragma unroll
-    for (int i = 0; i < 2; i++) use(m, column + 8 * i + lane_column(), c[m][i]);
+  for (int m = 0; m < M; m++) use(m, column + lane_column(), c[m]);
+}
+
+// Sums over the rows of a tile that belong to a node, of which row_of(node, i) is the i-th of n.
+// use(node, column, x, y)
+template <class RowOf, class Use>
+DEVICE void node_sums(half_t* tile, int n, RowOf row_of, Use use) {
+  each(n * (H / 2), [&](int item) {
+    const int v = item / (H / 2), k = item % (H / 2) * 2;
+    float x = 0.f, y = 0.f;
+#pragma unroll 8
+    for (int i = 0; i < n; i++) {
+      const float2 of = unpack2(word_of(tile, row_of(v, i), k));
+      x += of.x, y += of.y;
+    }
+    use(v, k, x, y);
+  });
 }
 
 // Weights for `row_sums`: those of rows k that `of(m, k)` says, for sums m from `first` on.
@@ -209,44 +266,52 @@ DEVICE void weights_for_rows(unsigned (&a)[4], int first, int row, Of of) {
   a[3] = pack(of(m + 8, k + 8), of(m + 8, k + 9));
 }
 
-DEVICE void channels_as_weights(unsigned (&a)[4], const half_t* channels, int row) {
+// of(row): which row of channels it is.
+template <class Of>
+DEVICE void channels_as_weights(unsigned (&a)[4], const half_t* channels, int row, Of of) {
   const int across = row + (lane() & 7) + (lane() >> 4 << 3);
-  load4_turned(a, channels + across * NARROW + (lane() & 8));
+  load4_turned(a, channels + of(across) * NARROW + (lane() & 8));
 }
 
-// Rows of nodes (K numbers each, `stride` apart) times weights: twice 8 columns at a time a warp, since
+// Rows of nodes (K numbers each, `stride` apart) times weights: J times 8 columns at a time a warp, since
 // few rows leave it waiting for weights, and for one product to end before the next is added to it.
 // use(node, column, x, y)
-template <int K, class Use>
+template <int K, int J, class Use>
 DEVICE void node_product(const half_t* rows, int stride, const uint4* weights, int columns, int n,
                          Use use) {
+  constexpr int STEPS = K / 32, AT_ONCE = 8 / J;  // weights that are waited for together
   const int parts = columns / 8;
-  for (int first = warp(); first < parts; first += 2 * WARPS) {
-    const int second = first + WARPS;
-    float c[2][NODE_TILES][2][4] = {};
-    uint4 b[2][K / 32];
+  for (int first = warp(); first < parts; first += J * WARPS) {
+    float c[J][NODE_TILES][2][4] = {};
 #pragma unroll
-    for (int k = 0; k < K / 32; k++) {
-      b[0][k] = weights_of(weights, K / 32, first, k);
-      b[1][k] = weights_of(weights, K / 32, second < parts ? second : first, k);
-    }
+    for (int from = 0; from < STEPS; from += AT_ONCE) {
+      uint4 b[J][AT_ONCE];
 #pragma unroll
-    for (int k = 0; k < K / 32; k++)
+      for (int j = 0; j < J; j++)
 #pragma unroll
-      for (int m = 0; m < NODE_TILES; m++) {
-        unsigned a0[4], a1[4];
-        load4(a0, rows + (16 * m + block_row()) * stride + 32 * k + block_column());
-        load4(a1, rows + (16 * m + block_row()) * stride + 32 * k + 16 + block_column());
+        for (int k = 0; k < AT_ONCE; k++)
+          if (from + k < STEPS) b[j][k] = weights_of(weights, STEPS, min(first + j * WARPS, parts - 1), from + k);
 #pragma unroll
-        for (int j = 0; j < 2; j++) {
-          multiply(c[j][m][0], a0, b[j][k].x, b[j][k].y);
-          multiply(c[j][m][1], a1, b[j][k].z, b[j][k].w);
+      for (int k = 0; k < AT_ONCE; k++) {
+        if (from + k >= STEPS) continue;
+#pragma unroll
+        for (int m = 0; m < NODE_TILES; m++) {
+          unsigned a0[4], a1[4];
+          load4(a0, rows + (16 * m + block_row()) * stride + 32 * (from + k) + block_column());
+          load4(a1, rows + (16 * m + block_row()) * stride + 32 * (from + k) + 16 + block_column());
+#pragma unroll
+          for (int j = 0; j < J; j++) {
+            multiply(c[j][m][0], a0, b[j][k].x, b[j][k].y);
+            multiply(c[j][m][1], a1, b[j][k].z, b[j][k].w);
+          }
         }
       }
+    }
 #pragma unroll
-    for (int j = 0; j < 2; j++) {
-      if (j && second >= parts) continue;
-      const int column = 8 * (j ? second : first) + lane_column();
+    for (int j = 0; j < J; j++) {
+      const int part = first + j * WARPS;
+      if (part >= parts) continue;
+      const int column = 8 * part + lane_column();
 #pragma unroll
       for (int m = 0; m < NODE_TILES; m++) {
         const int node = 16 * m + lane_row();
@@ -256,12 +321,6 @@ DEVICE void node_product(const half_t* rows, int stride, const uint4* weights, i
       }
     }
   }
-}
-
-// use(i) for all i below `count`, by all threads.
-template <class Use>
-DEVICE void each(int count, Use use) {
-  for (int i = thread_index(); i < count; i += THREADS) use(i);
 }
 
 template <class T>
@@ -282,7 +341,7 @@ DEVICE float largest_of_warp(float x) {
 }
 
 // The power of two that takes the largest of all threads' numbers to eight or a little more, so
-// that products of derivatives lie within float16. `of_warps`: room for eight numbers.
+// that products of derivatives lie within float16. `of_warps`: room for a number of each.
 DEVICE float fitting(float x, float* of_warps) {
   x = largest_of_warp(fabsf(x));
   wait_for_all();
