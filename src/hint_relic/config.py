@@ -56,6 +56,8 @@ class ModelConfig:
     """the norm after the update"""
     fully_connected: bool = True
     """messages between all pairs; otherwise along edges only (like PGN)"""
+    memory: bool = True
+    """hand the state on from step to step; otherwise steps know of each other by hints alone"""
     hints: Hints = Hints.FEEDBACK
     """decode hints and feed them back, decode them only, or neither"""
     feedback: Feedback = Feedback.SOFT

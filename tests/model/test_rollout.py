@@ -126,6 +126,15 @@ def test_it_is_the_loop_over_steps(algorithm, variant, objective, monkeypatch):
     agree(rolled, case.found())
 
 
+@pytest.mark.parametrize("variant", ["baseline_reversal", "hint_relic"])
+def test_steps_without_memory(variant, monkeypatch):
+    case = Case(small("dijkstra", variant, model=ModelConfig(hidden=12, memory=False)))
+    assert case.task.rolls(case.config)
+    rolled = case.found()
+    monkeypatch.setattr(Executor, "plan", lambda *_: None)
+    agree(rolled, case.found())
+
+
 @pytest.mark.parametrize("variant", ["baseline", "hint_relic"])
 def test_padding_changes_nothing(variant, monkeypatch):
     """Batches of a small size in the room of a large one, whose samples have fewer steps."""

@@ -249,7 +249,8 @@ class Executor:
         }
         # A problem that is done stays before its last step, where its outputs are read.
         more = t + 1 < given.lengths - 1
-        new = self._state(after, fed, given.live)
+        kept = after if self.network.config.memory else jnp.zeros_like(after)
+        new = self._state(kept, fed, given.live)
         state = jax.tree.map(lambda new, old: jnp.where(more, new, old), new, state)
         return state, seen
 

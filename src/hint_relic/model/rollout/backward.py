@@ -165,7 +165,7 @@ def step_back(
     layers, turned, scaled, scaled_channels = known
     h, f, pointers, ends, edge_columns, of_nodes = sizes_of(layers)
     pairs, columns, graph_columns = n * n, layers.dec_b.shape[1], layers.pooled.shape[1]
-    node_feeds, edge_feeds, graph_feeds, pointer_feeds = feeds
+    node_feeds, edge_feeds, graph_feeds, pointer_feeds, hands_on_state = feeds
     known_edge, known_graph = tape.edge.shape[1], tape.graph.shape[1]
     node_inputs = tape.node.shape[1] - 2 * h
     edge_inputs, graph_inputs = known_edge - pointers, known_graph
@@ -203,7 +203,8 @@ def step_back(
     else:
         clear(of_node)
         clear(of_features)
-        copy(of_next[:, h : 2 * h], of_node[:, :h])
+        if hands_on_state:
+            copy(of_next[:, h : 2 * h], of_node[:, :h])
 
     for v in range(n):
         for c in range(of_node.shape[1]):

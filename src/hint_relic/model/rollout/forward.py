@@ -120,7 +120,7 @@ def step(t, n, steps, feeds, layers, sample, compared_as, representations):
     h, f, pointers, ends, edge_columns, of_nodes = sizes_of(layers)
     pairs = n * n
     decoded_nodes, graph_columns = layers.dec_b.shape[1] - of_nodes, layers.pooled.shape[1]
-    node_feeds, edge_feeds, graph_feeds, pointer_feeds = feeds
+    node_feeds, edge_feeds, graph_feeds, pointer_feeds, hands_on_state = feeds
     node_inputs, edge_inputs = start.node.shape[1], start.edge.shape[2]
     graph_inputs = len(start.graph)
     over_edges = pointers + edge_columns > 0
@@ -229,7 +229,10 @@ def step(t, n, steps, feeds, layers, sample, compared_as, representations):
     node_after = tape.node[(t + 1) * n : (t + 2) * n]
     edge_after = tape.edge[(t + 1) * pairs : (t + 2) * pairs]
     graph_after = tape.graph[t + 1 : t + 2]
-    copy(node[:, :h], node_after[:, h : 2 * h])
+    if hands_on_state:
+        copy(node[:, :h], node_after[:, h : 2 * h])
+    else:
+        clear(node_after[:, h : 2 * h])
     for i in range(len(node_feeds)):
         kind, column, channel, width = node_feeds[i]
         channel += 2 * h + node_inputs

@@ -42,12 +42,25 @@ def _is_pointer(field: Field) -> bool:
     return field.location is Location.NODE and field.kind in POINTERS
 
 
+class Feeds(NamedTuple):
+    """What a step hands on: the hints of nodes, edges, the graph, and pointers, as rows of numbers,
+    and whether it hands on its state."""
+
+    node: np.ndarray
+    edge: np.ndarray
+    graph: np.ndarray
+    pointers: np.ndarray
+    state: bool
+
+
 @dataclass(frozen=True)
 class Plan:
-    """The fields of a network's inputs, and of the hints that it decodes and feeds back."""
+    """The fields of a network's inputs, and of the hints that it decodes and feeds back; whether
+    steps hand their state on."""
 
     inputs: Fields
     hints: Fields
+    memory: bool
 
     def channels(self, location: Location) -> tuple[int, int]:
         """How many channels inputs and hints have at a location."""
@@ -81,12 +94,14 @@ class Plan:
         return sum(fed.width for fed in self.fed(location))
 
     @cached_property
-    def feeds(self) -> tuple[np.ndarray, ...]:
-        """The hints of nodes, edges, the graph, and pointers, as rows of numbers."""
+    def feeds(self) -> Feeds:
         by_location = [self.fed(at) for at in (Location.NODE, Location.EDGE, Location.GRAPH)]
         others = [[(_KINDS[x.kind], *x[2:]) for x in fed] for fed in by_location]
         pointers = [(0, *x[2:]) for x in self.pointers]
-        return tuple(np.array(x, np.int64).reshape(-1, 4) for x in [*others, pointers])
+        node, edge, graph, points = (
+            np.array(x, np.int64).reshape(-1, 4) for x in [*others, pointers]
+        )
+        return Feeds(node, edge, graph, points, self.memory)
 
 
 def plan_for(config: ModelConfig, inputs: Fields, hints: Fields, nodes: int) -> Plan | None:
@@ -102,4 +117,4 @@ def plan_for(config: ModelConfig, inputs: Fields, hints: Fields, nodes: int) -> 
     unusual = any(is_edge_pointer(field) for _, field in (*inputs, *hints))
     if not usual or unusual or any(x.kind is Kind.PERMUTATION_POINTER for _, x in hints):
         return None
-    return Plan(inputs, hints)
+    return Plan(inputs, hints, config.memory)

@@ -234,9 +234,9 @@ def plan_for(
     config: ModelConfig, inputs: usual.Fields, hints: usual.Fields, nodes: int
 ) -> Plan | None:
     """The plan of a network with the usual processor, or None where no kernels run it."""
-    if usual.plan_for(config, inputs, hints, nodes) is None:
+    if usual.plan_for(config, inputs, hints, nodes) is None or not config.memory:
         return None
-    plan = Plan(inputs, hints, nodes)
+    plan = Plan(inputs, hints, config.memory, nodes)
     fits = (
         (config.hidden, config.triplets) == (H, F)
         and nodes <= MOST_NODES
