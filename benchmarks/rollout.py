@@ -39,7 +39,7 @@ def measure(name: str, variant: str, seeds: int, out: str) -> None:
     import jax
 
     from hint_relic.bench import begin, times
-    from hint_relic.model.network import KERNELS
+    from hint_relic.model.rollout.plan import KERNELS
     from hint_relic.train.programs import use_graphs
     from hint_relic.train.task import Task
     from hint_relic.variants import preset

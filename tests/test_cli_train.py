@@ -163,6 +163,17 @@ def test_sparkline():
     assert len(sparkline([1.0] * 500)) == 40
 
 
+def test_what_a_terminal_is_told(capsys):
+    scores = {"plain": [0.5, 0.7], "average": [0.8, 0.8], "plain_48": [0.1, 0.2]}
+    with Reporter(10) as reporter:
+        reporter({"compiling": "for long"})
+        reporter({"step": 5, "kind": "validation", **scores, "average_48": [0.4, 0.5]})
+    assert capsys.readouterr().err.splitlines()[1:] == [
+        "compiling for long",
+        "step 5  validation  plain 60.0%  average 80.0%   n = 48: plain 15.0%  average 45.0%",
+    ]
+
+
 def test_scoring_that_takes_long_is_told_once(capsys, monkeypatch):
     now = [0.0]
     monkeypatch.setattr("hint_relic.cli_train.time.monotonic", lambda: now[0])

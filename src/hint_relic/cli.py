@@ -186,14 +186,17 @@ class Demo:
 
 
 def demo(options: Demo) -> None:
+    import os
     from tempfile import TemporaryDirectory
 
     from .cli_train import Reporter, percent
     from .config import ModelConfig, TrainConfig
     from .data import show
     from .data import trace as draw_trace
+    from .model.rollout.plan import KERNELS
     from .train.loop import train as run
 
+    os.environ.setdefault(KERNELS, "0")  # compiling them would take longer than the demo
     screen = console()
     print(ABOUT + "\n")
     with progress() as bar:

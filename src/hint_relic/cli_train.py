@@ -8,6 +8,7 @@ import tomllib
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from statistics import fmean
 from typing import Annotated, Any
 
 import tyro
@@ -148,6 +149,8 @@ class Reporter:
     def __call__(self, record: dict[str, Any]) -> None:
         if "warning" in record:
             self._say(f"warning: {record['warning']}")
+        elif "compiling" in record:
+            self._say(f"compiling {record['compiling']}")
         elif "scoring" in record:
             self._scoring(record["scoring"], record["share"])
         elif record["kind"] == "train":
@@ -162,11 +165,9 @@ class Reporter:
                 step = f"step {record['step']}/{self.steps}"
                 self._say(f"{step}  loss {loss:.3f}  {rate}  {left:.0f} s left")
         else:
-            scores = "  ".join(
-                f"{kind} {100 * sum(record[kind]) / len(record[kind]):.1f}%"
-                for kind in ("plain", "average")
-            )
-            self._say(f"step {record['step']}  {record['kind']}  {scores}")
+            sizes = sorted(int(k[6:]) for k in record if k.startswith("plain_"))
+            scores = [_scores(record), *(f"n = {n}: {_scores(record, f'_{n}')}" for n in sizes)]
+            self._say(f"step {record['step']}  {record['kind']}  {'   '.join(scores)}")
 
     def _scoring(self, what: str, share: float) -> None:
         if self.bar is not None:
@@ -184,6 +185,12 @@ class Reporter:
 
     def _say(self, line: str) -> None:
         (self.bar.console.print if self.bar is not None else _to_stderr)(line)
+
+
+def _scores(record: dict[str, Any], ending: str = "") -> str:
+    """The means of plain and averaged weights."""
+    means = ((kind, 100 * fmean(record[kind + ending])) for kind in ("plain", "average"))
+    return "  ".join(f"{kind} {mean:.1f}%" for kind, mean in means)
 
 
 def _to_stderr(line: str) -> None:

@@ -25,6 +25,7 @@ from hint_relic.config import (
 from hint_relic.model.network import Executor
 from hint_relic.model.rollout import op
 from hint_relic.model.rollout.call import call
+from hint_relic.model.rollout.plan import KERNELS
 from hint_relic.model.rollout.tiles import times, turned_times
 from hint_relic.objectives.objective import objective_for
 from hint_relic.train.task import Task, initial, stream_for
@@ -191,6 +192,11 @@ def plan_of(monkeypatch, algorithm="bfs", **settings):
 )
 def test_other_networks_take_their_steps_in_a_loop(algorithm, model, monkeypatch):
     assert plan_of(monkeypatch, algorithm, model=ModelConfig(hidden=4, **model)) is None
+
+
+def test_so_do_all_where_kernels_are_not_wanted(monkeypatch):
+    monkeypatch.setenv(KERNELS, "0")
+    assert plan_of(monkeypatch) is None
 
 
 @pytest.mark.parametrize("hints", [Hints.FEEDBACK, Hints.NONE])

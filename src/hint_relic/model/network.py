@@ -24,14 +24,13 @@ from .encode import Channels, Encoder, is_edge_pointer, join_channels, join_enco
 from .feedback import fed_back
 from .layers import Linear
 from .process import Processor
-from .rollout.plan import Plan, plan_for
+from .rollout.plan import KERNELS, Plan, plan_for
 from .rollout.run import Rollout, roll_out
 from .sinkhorn import log_sinkhorn
 from .steps import loop
 from .turns import Turns
 
 OUTPUT_SINKHORN_STEPS = 10
-KERNELS = "HINT_RELIC_KERNELS"  # 1 asks for kernels on a GPU that take all steps (`rollout/cuda`)
 
 
 class Predictions(NamedTuple):

@@ -21,6 +21,7 @@ from ..errors import UserError
 from ..evaluate.evaluate import Scores, evaluate, over_seeds, prepare
 from ..memory import needs_room
 from ..model.process import Processor
+from ..model.rollout.op import first_time
 from ..objectives.objective import Objective
 from ..types import Batch
 from . import checkpoint
@@ -47,8 +48,9 @@ def train(
     """Train, or go on where the run folder left off; the result, also in `result.json`.
 
     objective, processor: a researcher's own, in place of the built-in ones.
-    report: called with every record that goes to `metrics.jsonl`, with warnings, and with how far
-    scoring is: `{"scoring": what, "share": between 0 and 1}`.
+    report: called with every record that goes to `metrics.jsonl`, with warnings, with what compiles
+    for long (`{"compiling": what}`), and with how far scoring is: `{"scoring": what, "share":
+    between 0 and 1}`.
     """
     config.check()
     use_graphs()
@@ -146,6 +148,8 @@ class _Run:
         compile_start = time.monotonic()
         if first < config.steps:
             cycle = [stream.batch(k) for k in range(len(stream.sizes))]
+            if self.task.rolls(config) and first_time():
+                self.report({"compiling": "for this machine, once: about a minute"})
             self.programs.prepare(state, self.meter, cycle, self._prepare_scoring)
         self.compile_s = time.monotonic() - compile_start
         self.loop_start = time.monotonic()

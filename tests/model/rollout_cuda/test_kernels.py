@@ -21,10 +21,10 @@ from rounded import round_as_kernels_do
 
 from hint_relic.data.shape import by_seed, map_arrays, with_nodes
 from hint_relic.model.flat import Layout
-from hint_relic.model.network import KERNELS, Executor, to_problems
+from hint_relic.model.network import Executor, to_problems
 from hint_relic.model.rollout.cuda import driver
 from hint_relic.model.rollout.cuda import plan as of_kernels
-from hint_relic.model.rollout.plan import Plan
+from hint_relic.model.rollout.plan import KERNELS, Plan
 from hint_relic.spec import POINTERS, Field, Location
 from hint_relic.train.task import Task, initial, stream_for
 from hint_relic.types import Batch

@@ -34,7 +34,7 @@ def wait() -> None:
 
 def _compile(kernel: Any, call: Callable[[], None]) -> None:
     with suppress(Exception):
-        if _unknown(kernel):
+        if unknown(kernel):
             code = f"from {call.__module__} import {call.__name__} as call; call()"
             subprocess.run(
                 [sys.executable, "-c", code],
@@ -46,7 +46,7 @@ def _compile(kernel: Any, call: Callable[[], None]) -> None:
         call()  # which finds it in the cache, or compiles it here
 
 
-def _unknown(kernel: Any) -> bool:
+def unknown(kernel: Any) -> bool:
     """Whether there is a cache and nothing of this kernel in it."""
     folder, function = kernel.stats.cache_path, kernel.py_func
     files = f"{function.__module__.split('.')[-1]}.{function.__name__}-*"

@@ -218,6 +218,11 @@ def _one(
     return how, [_at(samples, i) for i in who], mine
 
 
+def first_time() -> bool:
+    """Whether this machine has yet to compile the kernels."""
+    return any(ahead.unknown(kernel) for kernel in (forward, backward))
+
+
 def no_step() -> None:
     """All that the forward kernel has to be compiled for: none of a sample without nodes."""
     task, given, (rolled, tape), _ = _least()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -12,6 +13,8 @@ from ...config import Hints, ModelConfig
 from ...spec import POINTERS, Field, Kind, Location
 from ..encode import home, is_edge_pointer
 
+# An environment variable: 0 leaves all steps to JAX's loop; 1 asks for kernels on a GPU, too.
+KERNELS = "HINT_RELIC_KERNELS"
 MOST_NODES = 32  # where a maximum was is told by a bit for each node
 SCALAR, MASK, MASK_ONE, CATEGORICAL = range(4)
 _KINDS = {
@@ -109,6 +112,8 @@ def plan_for(config: ModelConfig, inputs: Fields, hints: Fields, nodes: int) -> 
 
     hints: those that it decodes and feeds back.
     """
+    if os.environ.get(KERNELS) == "0":
+        return None
     usual = (
         (config.gated and config.layer_norm and config.fully_connected and config.triplets)
         and config.hints is not Hints.DECODED

@@ -15,9 +15,10 @@ import jax
 import pytest
 
 from hint_relic.algorithms.kernel import cache_root
-from hint_relic.model.network import KERNELS, Executor
+from hint_relic.model.network import Executor
 from hint_relic.model.rollout.cuda import call, driver
 from hint_relic.model.rollout.cuda.plan import Plan
+from hint_relic.model.rollout.plan import KERNELS
 
 HERE = Path(__file__).parent
 OPTIONS = ["-O2", "-march=native", "-std=c++17", "-fPIC", "-shared", "-fno-strict-aliasing"]
