@@ -31,7 +31,8 @@ class Stream:
     With `view`, each item is a `Paired` of a batch and its views, which have one node more than
     the largest size. `room` says, for a size, whose room for nodes and steps its batches get if not
     their own, so that one program fits both; it is asked when all sizes are known to be fit to be
-    drawn. Memory: at most `ahead` finished batches wait, and each thread works on one.
+    drawn. `place` takes each batch to where it is wanted, in the thread that made it. Memory: at
+    most `ahead` finished batches wait, and each thread works on one.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Stream:
         ahead: int = 8,
         view: ViewConfig | None = None,
         room: Callable[[], Mapping[int, int]] = dict,
+        place: Callable[[Any], Any] = lambda batch: batch,
     ):
         self.protocol = protocol
         self.sizes = protocol.sizes(sizes)
@@ -69,6 +71,7 @@ class Stream:
 
             check_views(protocol.algorithm, view, self.sizes, self.max_nodes)
         self.room = room()
+        self.place = place
         self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="stream")
 
     def batch(self, k: int) -> Any:
@@ -93,12 +96,15 @@ class Stream:
         paired = paired._replace(batch=with_steps(paired.batch, steps))
         return by_seed(paired, len(self.seeds))
 
+    def _placed(self, k: int) -> Any:
+        return self.place(self.batch(k))
+
     def __iter__(self) -> Iterator[Any]:
         waiting: deque[Future[Any]] = deque()
         k = self.start
         while True:
             while len(waiting) < self.ahead:
-                waiting.append(self._pool.submit(self.batch, k))
+                waiting.append(self._pool.submit(self._placed, k))
                 k += 1
             yield waiting.popleft().result()
 

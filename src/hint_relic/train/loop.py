@@ -203,7 +203,7 @@ class _Run:
 
     def _next(self, batches: Iterator[Batch]) -> Batch:
         start = time.monotonic()
-        batch = jax.device_put(next(batches))
+        batch = next(batches)
         self.waited += time.monotonic() - start
         return batch
 

@@ -142,6 +142,7 @@ def stream_for(config: TrainConfig, task: Task, start: int = 0) -> Stream:
         start=start,
         view=config.view if config.objective.needs_views else None,
         room=partial(room_for, config, task.protocol, task.rolls(config)),
+        place=jax.device_put,
     )
 
 
