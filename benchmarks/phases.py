@@ -23,6 +23,7 @@ from machine import machine
 HERE = Path(__file__).resolve().parent
 CELLS = "insertion_sort:baseline_reversal,strongly_connected_components:baseline_reversal"
 LINES = 1000  # more than a file has
+RUNS = 5
 BARRIER = "DEVICE void wait_for_all() { __syncthreads(); }"
 MEMORY = "extern __shared__ __align__(128) unsigned char name[]"
 CLOCK = """
@@ -76,8 +77,23 @@ def cycles_of(cell: str, seeds: int) -> dict[str, Any]:
     program = jax.jit(jax.vmap(jax.value_and_grad(loss, has_aux=True)))
     keys = jax.random.split(jax.random.key(0), seeds)
     arguments = begun.state.weights, jax.device_put(begun.item), keys
-    jax.block_until_ready(program(*arguments))
-    found: dict[str, Any] = {"steps": int(begun.longest - 1)}
+    steps = int(begun.longest - 1)
+    seen: dict[str, dict[int, int]] = {}
+    found: dict[str, dict[int, int]] = {}
+    for _ in range(RUNS):  # others may use the GPU: the least counts
+        jax.block_until_ready(program(*arguments))
+        for kernel, counted in counts_of(driver).items():
+            before = seen.get(kernel, {})
+            new = {line: cycles - before.get(line, 0) for line, cycles in counted.items()}
+            if kernel not in found or sum(new.values()) < sum(found[kernel].values()):
+                found[kernel] = new
+            seen[kernel] = counted
+    return {"steps": steps, **found}
+
+
+def counts_of(driver: Any) -> dict[str, dict[int, int]]:
+    """What each kernel's clock has counted so far, by line."""
+    found = {}
     counts = (ctypes.c_uint64 * (8 * LINES))()
     for (context, _, kernel), function in driver._loaded.items():
         module, at = ctypes.c_void_p(), ctypes.c_uint64()

@@ -6,7 +6,8 @@ Run it before anything else is done with these kernels (`model/rollout/cuda`). F
 (algorithm:variant) two processes compile an update, one with kernels
 (HINT_RELIC_KERNELS=1) and one without; when all have compiled, they are timed one at a time, in
 turns, on the same batch of n = 16. Losses and gradients are compared as well. Writes
-benchmarks/results/rollout.json.
+benchmarks/results/rollout.json. `--loops FOLDER` writes down what the loop finds, on a CPU too;
+`--against FOLDER` compares the cells of `--only-kernels` with that, which saves compiling it.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def measure(name: str, variant: str, seeds: int, out: str) -> None:
 
     import jax
 
-    from hint_relic.bench import begin, times
+    from hint_relic import bench
     from hint_relic.model.rollout.plan import KERNELS
     from hint_relic.train.programs import use_graphs
     from hint_relic.train.task import Task
@@ -46,7 +47,7 @@ def measure(name: str, variant: str, seeds: int, out: str) -> None:
 
     use_graphs()
     config = replace(preset(variant, name), seeds=seeds, sizes=(16,))
-    begun = begin(config)
+    begun = bench.begin(config)
     objective = Task.of(config).objective(config)
     layout, item = begun.layout, jax.device_put(begun.item)
     keys = jax.random.split(jax.random.key(0), seeds)
@@ -55,10 +56,10 @@ def measure(name: str, variant: str, seeds: int, out: str) -> None:
         return objective(layout.unflatten(weights), batch, key)
 
     one = jax.jit(jax.vmap(jax.value_and_grad(loss, has_aux=True)))
-    forward = jax.jit(jax.vmap(lambda *x: loss(*x)[0]))
     start = time.monotonic()
     lowered = one.lower(begun.state.weights, item, keys)
-    if ("hint_relic_rollout" in lowered.as_text()) != (os.environ[KERNELS] == "1"):
+    wanted = os.environ[KERNELS] == "1"
+    if ("hint_relic_rollout" in lowered.as_text()) != wanted:
         raise SystemExit(f"no kernels take the steps of {name}:{variant} on this machine")
     program = lowered.compile()
     compile_s = time.monotonic() - start
@@ -71,73 +72,93 @@ def measure(name: str, variant: str, seeds: int, out: str) -> None:
     said["device_peak_mb"] = stats.get("peak_bytes_in_use", 0) / 2**20
     print(json.dumps(said), flush=True)
     for _ in sys.stdin:
-        both = times(lambda: program(begun.state.weights, item, keys), 0.5)
-        alone = times(lambda: forward(begun.state.weights, item, keys), 0.3)
-        print(json.dumps({"both": both, "forward": alone}), flush=True)
+        found = bench.times(lambda: program(begun.state.weights, item, keys), 0.5)
+        print(json.dumps(found), flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cells", default=CELLS)
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--only-kernels", default="", help="cells that are not compared")
+    parser.add_argument("--only-kernels", default="", help="cells without the loop over steps")
+    parser.add_argument("--against", type=Path, help="what the loop found in them")
+    parser.add_argument("--loops", type=Path, help="only write down what the loop finds")
     parser.add_argument("--out", type=Path, default=HERE / "results")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
         measure(*json.loads(options.measure))
         return
+    cells = [x for x in options.cells.split(",") if x]
+    alone = [x for x in options.only_kernels.split(",") if x]
+    if options.loops:
+        options.loops.mkdir(parents=True, exist_ok=True)
+        for cell in cells + alone:
+            begin(cell, "0", options.seeds, options.loops).communicate()
+        return
     options.out.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as folder:
-        compare(options, folder)
+        wanted = [(cell, k) for cell in cells for k in "10"] + [(cell, "1") for cell in alone]
+        compare(wanted, options, Path(folder))
 
 
-def compare(options: argparse.Namespace, folder: str) -> None:
+def file_of(cell: str, kernels: str, folder: Path) -> Path:
+    return folder / f"{cell.replace(':', '-')}-{kernels}.npz"
+
+
+def begin(cell: str, kernels: str, seeds: int, folder: Path) -> subprocess.Popen:
+    """A process that measures a cell, told what to do line by line."""
+    env = dict(os.environ, HINT_RELIC_KERNELS=kernels, PYTHONPATH=str(ROOT / "src"))
+    env["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
+    what = json.dumps([*cell.split(":"), seeds, str(file_of(cell, kernels, folder))])
+    return subprocess.Popen(
+        [sys.executable, __file__, "--measure", what],
+        env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def compare(wanted: list[tuple[str, str]], options: argparse.Namespace, folder: Path) -> None:
     """Start all processes, let them take turns, and write down what they found."""
-    begun = {}
-    cells = [x for x in options.cells.split(",") if x]
-    for cell in [*cells, *filter(None, options.only_kernels.split(","))]:
-        name, variant = cell.split(":")
-        for kernels in ("1", "0") if cell in cells else ("1",):
-            found = f"{folder}/{name}-{variant}-{kernels}.npz"
-            env = dict(os.environ, HINT_RELIC_KERNELS=kernels, PYTHONPATH=str(ROOT / "src"))
-            env["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
-            what = json.dumps([name, variant, options.seeds, found])
-            begun[cell, kernels] = found, subprocess.Popen(
-                [sys.executable, __file__, "--measure", what],
-                env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            )  # fmt: skip
-    rows: dict = {}
-    for (cell, kernels), (_, process) in begun.items():
+    begun = {each: begin(*each, options.seeds, folder) for each in wanted}
+    rows: dict = {cell: {} for cell, _ in wanted}
+
+    def written() -> None:
+        said = {"cells": rows, "seeds": options.seeds, **machine()}
+        (options.out / "rollout.json").write_text(json.dumps(said, indent=1))
+
+    for (cell, kernels), process in begun.items():
         line = process.stdout.readline()
-        rows.setdefault(cell, {})[kernels] = json.loads(line) if line else {"error": True}
+        rows[cell][kernels] = json.loads(line) if line else {"error": True}
         print(cell, kernels, line.strip(), flush=True)
+        loop = file_of(cell, "0", folder)
+        if not loop.exists() and options.against:
+            loop = file_of(cell, "0", options.against)
+        found = [file_of(cell, "1", folder), loop]
+        if all(path.exists() for path in found):
+            rows[cell]["apart"] = apart(*map(np.load, found))
+            print(cell, rows[cell]["apart"], flush=True)
+        written()
     for _ in range(TURNS):
-        for (cell, kernels), (_, process) in begun.items():
+        for (cell, kernels), process in begun.items():
             if "error" in rows[cell][kernels]:
                 continue
             process.stdin.write("go\n")
             process.stdin.flush()
-            said = json.loads(process.stdout.readline())
-            for part, found in said.items():
-                least = 1e3 * float(np.median(found))
-                rows[cell][kernels][f"{part}_ms"] = min(
-                    least, rows[cell][kernels].get(f"{part}_ms", 1e9)
-                )
-    for _, process in begun.values():
-        process.stdin.close()
-        process.wait()
-    for cell, row in rows.items():
-        both = [np.load(begun[cell, k][0]) for k in row if "error" not in row[k]]
-        if len(both) == 2:
-            for part in ("loss", "gradient"):
-                x, y = (found[part].reshape(options.seeds, -1) for found in both)
-                apart = np.linalg.norm(x - y, axis=1) / np.linalg.norm(y, axis=1)
-                row[f"{part}_apart"] = apart.tolist()
-        print(cell, json.dumps(row), flush=True)
-        (options.out / "rollout.json").write_text(
-            json.dumps({"cells": rows, "seeds": options.seeds, **machine()}, indent=1)
-        )
+            took = 1e3 * float(np.median(json.loads(process.stdout.readline())))
+            rows[cell][kernels]["ms"] = min(took, rows[cell][kernels].get("ms", took))
+            print(cell, kernels, f"{took:.3f} ms", flush=True)
+            written()
+    for process in begun.values():
+        process.communicate()
+
+
+def apart(kernels: dict, loop: dict) -> dict[str, list[float]]:
+    """How far losses and gradients of each network are apart, as a share of their size."""
+    said = {}
+    for part in ("loss", "gradient"):
+        x, y = (found[part].reshape(len(found["loss"]), -1) for found in (kernels, loop))
+        said[part] = (np.linalg.norm(x - y, axis=1) / np.linalg.norm(y, axis=1)).tolist()
+    return said
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@
 
 typedef unsigned short half_t;
 struct uint4 { unsigned x, y, z, w; };
+struct uint2 { unsigned x, y; };
 struct float2 { float x, y; };
 using std::max;
 using std::min;
@@ -131,6 +132,10 @@ DEVICE void wait_for_all() { emulated::give_way(emulated::WAITS_FOR_ALL); }
 DEVICE unsigned pack(float low, float high) {
   return emulated::narrow(low) | static_cast<unsigned>(emulated::narrow(high)) << 16;
 }
+DEVICE unsigned pack_positive(float low, float high) {
+  const float most = 65504.f;
+  return pack(min(max(low, 0.f), most), min(max(high, 0.f), most));
+}
 DEVICE float unpack(half_t bits) { return emulated::wide(bits); }
 
 DEVICE void load_blocks(unsigned (&x)[4], const half_t* row, bool turned) {
@@ -179,7 +184,8 @@ DEVICE void add2(float* at, float x, float y) {
   at[0] += x, at[1] += y;
 }
 DEVICE void add1(float* at, float x) { *at += x; }
-DEVICE uint4 fetch(const uint4* at) { return *at; }
+template <class T>
+DEVICE T fetch(const T* at) { return *at; }
 DEVICE float inverse_root(float x) { return 1.f / std::sqrt(x); }
 DEVICE int ones_in(unsigned x) { return __builtin_popcount(x); }
 DEVICE float power_of_two(int k) { return std::ldexp(1.f, k); }

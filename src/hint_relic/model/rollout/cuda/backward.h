@@ -30,13 +30,22 @@ DEVICE float stage(half_t* to, const float* rows, int stride, int count, int n, 
   float top = 0.f;
   each(n * count, [&](int i) { top = fmaxf(top, fabsf(rows[i / count * stride + i % count])); });
   const float scale = fitting(top, of_warps);
-  each(NODE_ROWS * (K / 2), [&](int i) {
-    const int v = i / (K / 2), k = i % (K / 2) * 2;
-    float x = 0.f, y = 0.f;
-    if (v < n && k < count) x = rows[v * stride + k];
-    if (v < n && k + 1 < count) y = rows[v * stride + k + 1];
-    *reinterpret_cast<unsigned*>(to + v * (K + 8) + k) = pack(scale * x, scale * y);
-  });
+  constexpr int WORDS = NODE_ROWS * (K / 2), AT_ONCE = 4;  // that are waited for together
+  for (int first = thread_index(); first < WORDS; first += AT_ONCE * THREADS) {
+    float x[AT_ONCE], y[AT_ONCE];
+#pragma unroll
+    for (int b = 0; b < AT_ONCE; b++) {
+      const int i = first + b * THREADS, v = i / (K / 2), k = i % (K / 2) * 2;
+      x[b] = v < n && k < count ? rows[v * stride + k] : 0.f;
+      y[b] = v < n && k + 1 < count ? rows[v * stride + k + 1] : 0.f;
+    }
+#pragma unroll
+    for (int b = 0; b < AT_ONCE; b++) {
+      const int i = first + b * THREADS;
+      if (i < WORDS)
+        *reinterpret_cast<unsigned*>(to + i / (K / 2) * (K + 8) + i % (K / 2) * 2) = pack(scale * x[b], scale * y[b]);
+    }
+  }
   wait_for_all();
   return 1.f / scale;
 }
@@ -48,7 +57,7 @@ KERNEL backward(Backward a) {
   half_t* edge = two + TILE;
   float* sent = reinterpret_cast<float*>(edge + ROWS * NARROW);
   half_t* features = reinterpret_cast<half_t*>(sent);
-  constexpr int SENT = NP * 2 * H * 4 > ROWS * NARROW * 2 ? NP * 2 * H : ROWS * NARROW / 2;
+  constexpr int SENT = NP * SENT_STRIDE * 4 > ROWS * NARROW * 2 ? NP * SENT_STRIDE : ROWS * NARROW / 2;
   float* of_hidden = sent + SENT;          // what is wanted of the state after the step, then before
   float* of_edge = of_hidden + NP * H;     // of channels of edges, 8 each
   float* node = of_edge + PAIRS * 8;
@@ -66,16 +75,18 @@ KERNEL backward(Backward a) {
   float* of_features = reinterpret_cast<float*>(two);  // of triplets, and what goes back from them
   float* of_about_j = of_features + PAIRS * F;
   float* of_about_k = of_about_j + PAIRS * F;
-  float* by_warps = of_about_k + PAIRS * F;            // sums of some rows
+  float* shares = of_about_k + PAIRS * F;              // for each of those that were largest
+  unsigned* who_won = reinterpret_cast<unsigned*>(shares + PAIRS * F);
+  float* by_warps = shares + 2 * PAIRS * F;            // sums of some rows
   float* of_state = reinterpret_cast<float*>(two);     // of the state, by decoders
   float* of_code = of_state + NP * H;                  // of encoded nodes, by decoders of the graph
 
   const Sample me(a.samples, a.room, a.nodes, a.steps);
   const int n = me.n, pairs = n * n, tiles = (pairs + 15) / 16;
   const uint4* half = a.half + static_cast<long long>(me.network) * HALF_SIZE;
-  const float* single = a.single + static_cast<long long>(me.network) * SINGLE_SIZE;
-  const float *node_in = me.of(a.node_in, NP * KNI_), *edge_in = me.of(a.edge_in, PAIRS * KEI_),
-              *graph_in = me.of(a.graph_in, KGI_);
+  const Numbers single{a.single + static_cast<long long>(me.network) * SINGLE_SIZE};
+  const Numbers node_in{me.of(a.node_in, NP * KNI_)}, edge_in{me.of(a.edge_in, PAIRS * KEI_)},
+      graph_in{me.of(a.graph_in, KGI_)};
   float* sums = me.of(a.sums, SUMS);
   const Channels channels{edge, node, graph};
 
@@ -95,15 +106,15 @@ KERNEL backward(Backward a) {
 
   // What is wanted of the state and the hints before step t by whoever asked for them.
   const auto add_wanted = [&](int t) {
-    each(n * H, [&](int i) { of_hidden[i] += me.at(a.of_hidden, t, NP * H, 1)[i]; });
-    each(n * KNH, [&](int i) {
-      of_node[i / KNH_ * CHANNELS + KNI + i % KNH_] += me.at(a.of_node_h, t, NP * KNH_, 1)[i / KNH_ * KNH_ + i % KNH_];
-    });
+    const Numbers hidden{me.at(a.of_hidden, t, NP * H, 1)}, nodes{me.at(a.of_node_h, t, NP * KNH_, 1)},
+        edges{me.at(a.of_edge_h, t, PAIRS * KEH_, 1)}, graph{me.at(a.of_graph_h, t, KGH_, 1)};
+    each(n * H, [&](int i) { of_hidden[i] += hidden[i]; });
+    each(n * KNH, [&](int i) { of_node[i / KNH_ * CHANNELS + KNI + i % KNH_] += nodes[i]; });
     each(pairs * KEH, [&](int i) {
-      const int r = i / KEH_, pair = r / n * NP + r % n;
-      of_edge[r * 8 + KEI + i % KEH_] += me.at(a.of_edge_h, t, PAIRS * KEH_, 1)[pair * KEH_ + i % KEH_];
+      const int r = i / KEH_, pair = rows.first(r) * NP + rows.second(r);
+      of_edge[r * 8 + KEI + i % KEH_] += edges[pair * KEH_ + i % KEH_];
     });
-    each(KGH, [&](int k) { of_graph[KGI + k] += me.at(a.of_graph_h, t, KGH_, 1)[k]; });
+    each(KGH, [&](int k) { of_graph[KGI + k] += graph[k]; });
   };
   add_wanted(me.steps);
   wait_for_all();
@@ -114,13 +125,13 @@ KERNEL backward(Backward a) {
 
     // ---- through what was fed back, to what was decoded
     if (DECODES) {
-      const float* node_next = me.at(a.node_h, t + 1, NP * KNH_, 1);
-      const float* edge_next = me.at(a.edge_h, t + 1, PAIRS * KEH_, 1);
-      const float* graph_next = me.at(a.graph_h, t + 1, KGH_, 1);
-      const float* wanted_of_nodes = me.at(a.of_node_logits, t, NP * SN_);
-      const float* wanted_of_edges = me.at(a.of_edge_logits, t, PAIRS * SE_);
-      const float* wanted_of_pointers = me.at(a.of_pointers, t, P_ * PAIRS);
-      const float* wanted_of_graph = me.at(a.of_graph_logits, t, GD_);
+      const Numbers node_next{me.at(a.node_h, t + 1, NP * KNH_, 1)};
+      const Numbers edge_next{me.at(a.edge_h, t + 1, PAIRS * KEH_, 1)};
+      const Numbers graph_next{me.at(a.graph_h, t + 1, KGH_, 1)};
+      const Numbers wanted_of_nodes{me.at(a.of_node_logits, t, NP * SN_)};
+      const Numbers wanted_of_edges{me.at(a.of_edge_logits, t, PAIRS * SE_)};
+      const Numbers wanted_of_pointers{me.at(a.of_pointers, t, P_ * PAIRS)};
+      const Numbers wanted_of_graph{me.at(a.of_graph_logits, t, GD_)};
       for (int i = warp(); i < P * n; i += WARPS) {
         const int p = i / n, v = i % n, u = lane(), k = POINTER_CHANNEL[p];
         const float y = u < n ? edge_next[(v * NP + u) * KEH_ + k] : 0.f;
@@ -133,7 +144,7 @@ KERNEL backward(Backward a) {
         const Fed fed = EDGE_FED[i];
         each(pairs, [&](int r) {
           const int pair = rows.first(r) * NP + rows.second(r);
-          const float* y = edge_next + pair * KEH_ + fed.channel;
+          const Numbers y = edge_next + (pair * KEH_ + fed.channel);
           const float* wanted = of_edge + r * 8 + KEI + fed.channel;
           float all = 0.f;
           if (fed.kind == CATEGORICAL)
@@ -147,7 +158,7 @@ KERNEL backward(Backward a) {
       for (int i = warp(); i < NODE_FEDS; i += WARPS) {
         const Fed fed = NODE_FED[i];
         const int v = min(lane(), n - 1);
-        const float* y = node_next + v * KNH_ + fed.channel;
+        const Numbers y = node_next + (v * KNH_ + fed.channel);
         const float* wanted = of_node + v * CHANNELS + KNI + fed.channel;
         float all = 0.f;
         if (fed.kind == CATEGORICAL)
@@ -162,7 +173,7 @@ KERNEL backward(Backward a) {
       }
       for (int i = thread_index(); i < GRAPH_FEDS; i += THREADS) {
         const Fed fed = GRAPH_FED[i];
-        const float* y = graph_next + fed.channel;
+        const Numbers y = graph_next + fed.channel;
         const float* wanted = of_graph + KGI + fed.channel;
         float all = 0.f;
         if (fed.kind == CATEGORICAL)
@@ -178,23 +189,26 @@ KERNEL backward(Backward a) {
     }
 
     // ---- what the step began with
-    read_channels(channels, n, node_in, edge_in, graph_in, me.at(a.node_h, t, NP * KNH_, 1),
-                  me.at(a.edge_h, t, PAIRS * KEH_, 1), me.at(a.graph_h, t, KGH_, 1));
+    read_channels(channels, n, node_in, edge_in, graph_in, {me.at(a.node_h, t, NP * KNH_, 1)},
+                  {me.at(a.edge_h, t, PAIRS * KEH_, 1)}, {me.at(a.graph_h, t, KGH_, 1)});
     clear(of_edge, pairs * 8);
     clear(of_node, n * CHANNELS);
     clear(of_graph, 8);
     each(n * 4 * F, [&](int i) { of_z[i / (4 * F) * Z + 4 * H + i % (4 * F)] = 0.f; });
 
     if (P + SE > 0) {
-      const float* triplets = me.at(a.triplets, t, PAIRS * F);
-      each(ROWS * F, [&](int i) { put_channel(features, i / F, i % F, i / F < pairs ? triplets[i] : 0.f); });
+      const Numbers triplets{me.at(a.triplets, t, PAIRS * F)};
+      each(ROWS * F, [&](int i) {
+        const float x = triplets[i < pairs * F ? i : 0];
+        put_channel(features, i / F, i % F, i < pairs * F ? x : 0.f);
+      });
       const half_t* reps = me.at(a.reps, t, P_ * PAIRS * H);
-      const unsigned char* larger = me.at(a.larger, t, P_ * PAIRS * 16);
+      const Given<unsigned char> larger{me.at(a.larger, t, P_ * PAIRS * 16)};
       float top = 0.f;
       each(P * pairs, [&](int i) { top = fmaxf(top, fabsf(of_logits[i / pairs * PAIRS + i % pairs])); });
       each(pairs * SE, [&](int i) { top = fmaxf(top, fabsf(of_edges[i / SE_ * SE_ + i % SE_])); });
       const half_t* wanted_of_reps = me.at(a.of_reps, t, COMPARES_ * PAIRS * H);
-      const float* reps_scale = me.at(a.of_reps_scale, t, COMPARES_);
+      const Numbers reps_scale{me.at(a.of_reps_scale, t, COMPARES_)};
       for (int c = 0; c < COMPARES; c++) top = fmaxf(top, 16.f * reps_scale[c]);
       const float scale = fitting(top, of_warps), back = 1.f / scale;  // and waits
       build_edge_messages(one, features, half, single, tiles);
@@ -203,7 +217,7 @@ KERNEL backward(Backward a) {
       // What is wanted of a pointer's representations: of the edge, or of its source, where that
       // was larger.
       const auto build_wanted = [&](half_t* tile, int p, bool of_source) {
-        const float* w = single + SINGLE_OUT_W + p * H;
+        const Numbers w = single + (SINGLE_OUT_W + p * H);
         const int c = COMPARED_AS[p];
         const float of_rep = c >= 0 ? reps_scale[c] : 0.f;
         each_part(tiles, [&](int row, int column) {
@@ -222,7 +236,7 @@ KERNEL backward(Backward a) {
           put_part(tile, row, column, [&](int, int k, int i, int h) {
             float x = wanted[h] * w[k], y = wanted[h] * w[k + 1];
             if (of_rep > 0.f) {
-              const float2 of = unpack2(*reinterpret_cast<const unsigned*>(also[h] + k));
+              const float2 of = unpack2(fetch(reinterpret_cast<const unsigned*>(also[h] + k)));
               x += of_rep * of.x, y += of_rep * of.y;
             }
             return float2{mine[h] >> (2 * i) & 1 ? scale * x : 0.f, mine[h] >> (2 * i + 1) & 1 ? scale * y : 0.f};
@@ -257,19 +271,27 @@ KERNEL backward(Backward a) {
         build_wanted(two, p, true);
         wait_for_all();
         node_sums(two, n, [&](int v, int i) { return i * n + v; }, keep(of_sources));
-        wait_for_all();
-        load_tile(two, reps + p * PAIRS * H, n);
-        wait_for_all();
-        row_sums<1>(
-            two, tiles,
-            [&](int m, int row, unsigned(&x)[4]) {
-              weights_for_rows(x, 0, row, [&](int s, int r) {
-                return s == 0 && r < pairs ? scale * of_logits[p * PAIRS + r] : 0.f;
-              });
-            },
-            [&](int m, int column, const float(&c)[4]) {
-              if (lane_row() == 0) add2(sums + SUM_OUT_W + p * H + column, back * c[0], back * c[1]);
-            });
+        {  // of the weights that make a logit of a representation: eight columns and every 32nd row a thread
+          const int column = 8 * (lane() & 15);
+          float2 sum[4] = {};
+#pragma unroll 4
+          for (int r = 2 * warp() + (lane() >> 4); r < pairs; r += 2 * WARPS) {
+            const half_t* rep = reps + (p * PAIRS + rows.first(r) * NP + rows.second(r)) * H + column;
+            const uint4 x = fetch(reinterpret_cast<const uint4*>(rep));
+            const float of = of_logits[p * PAIRS + r];
+            const unsigned words[4] = {x.x, x.y, x.z, x.w};
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+              const float2 both = unpack2(words[i]);
+              sum[i].x += of * both.x, sum[i].y += of * both.y;
+            }
+          }
+#pragma unroll
+          for (int i = 0; i < 4; i++) {
+            sum[i].x += from_lane(sum[i].x, 16), sum[i].y += from_lane(sum[i].y, 16);
+            if (lane() < 16) add2(sums + SUM_OUT_W + p * H + column + 2 * i, sum[i].x, sum[i].y);
+          }
+        }
         if (warp() == 0) {
           float sum = 0.f;
           for (int r = lane(); r < pairs; r += 32) sum += of_logits[p * PAIRS + r];
@@ -328,9 +350,9 @@ KERNEL backward(Backward a) {
         });
         wait_for_all();
       }
-      put_edge_messages(one, features, half, single, tiles, [&](int r, int k, float e, float f) {
+      put_edge_messages<false>(one, features, half, single, tiles, [&](int r, int k, float e, float f) {
         float2 x = P ? unpack2(word_of(one, r, k)) : float2{0.f, 0.f};
-        const float* w = single + SINGLE_DEC_MSG_SMALL + k;
+        const Numbers w = single + (SINGLE_DEC_MSG_SMALL + k);
         if (r < pairs)
           for (int s = 0; s < SE; s++) {
             x.x += scale * of_edges[r * SE_ + s] * w[s * H];
@@ -351,26 +373,29 @@ KERNEL backward(Backward a) {
             else if (lane_row() == 0)
               add2(sums + SUM_TRI_OUT_B + column, back * c[0], back * c[1]);
           });
+      const Given<unsigned> winners_then{me.at(a.triplet_winners, t, PAIRS * F)};
       narrow_product(one, half + HALF_TRI_OUT_T, tiles, [&](int row, float(&c)[4]) {
         for (int i = 0; i < 4; i++) {
-          const int r = row + lane_row() + i / 2 * 8;
-          if (r < pairs) of_features[r * F + lane_column() + i % 2] = back * c[i];
+          const int r = row + lane_row() + i / 2 * 8, at = r * F + lane_column() + i % 2;
+          if (r >= pairs) continue;
+          const unsigned who = winners_then[at];
+          of_features[at] = back * c[i], shares[at] = back * c[i] / ones_in(who), who_won[at] = who;
         }
       });
       wait_for_all();
 
-      // To the nodes and edges of the triplets that were largest.
-      const unsigned* who_won = me.at(a.triplet_winners, t, PAIRS * F);
+      // To the nodes and edges of the triplets that were largest. Lanes have the same `other`, and
+      // nodes i next to each other, so that they read the same numbers.
       each(pairs * F, [&](int item) {
-        const int i = rows.first(item / F), other = rows.second(item / F), f = item % F;
+        const int other = rows.first(item / F), i = rows.second(item / F), f = item % F;
         float x = 0.f, y = 0.f;
+#pragma unroll 4
         for (int v = 0; v < n; v++) {
           const int from = (other * n + v) * F + f, to = (v * n + other) * F + f;
-          const unsigned who = who_won[from], also = who_won[to];
-          if (who >> i & 1) x += of_features[from] / ones_in(who);
-          if (also >> i & 1) y += of_features[to] / ones_in(also);
+          x += who_won[from] >> i & 1 ? shares[from] : 0.f;
+          y += who_won[to] >> i & 1 ? shares[to] : 0.f;
         }
-        of_about_j[item] = x, of_about_k[item] = y;
+        of_about_j[(i * n + other) * F + f] = x, of_about_k[(i * n + other) * F + f] = y;
       });
       wait_for_all();
       each(n * 3 * F, [&](int item) {
@@ -380,7 +405,7 @@ KERNEL backward(Backward a) {
           x += k < F ? of_about_j[(v * n + u) * F + f] : of_features[(k < 2 * F ? v * n + u : u * n + v) * F + f];
         of_z[v * Z + 4 * H + k] = x;
       });
-      const float* w = single + SINGLE_TRI_EDGE;
+      const Numbers w = single + SINGLE_TRI_EDGE;
       each(pairs * KE, [&](int item) {
         const int r = item / KE_, k = item % KE_;
         float x = 0.f;
@@ -408,8 +433,7 @@ KERNEL backward(Backward a) {
     }
 
     // ---- of nodes, by decoders
-    const float* hidden = me.at(a.hidden, t, NP * H, 1);
-    const float* after = me.at(a.hidden, t + 1, NP * H, 1);
+    const Numbers hidden{me.at(a.hidden, t, NP * H, 1)}, after{me.at(a.hidden, t + 1, NP * H, 1)};
     clear(of_state, NP * H);
     if (DECODES) {
       each(n * SMALL, [&](int i) {
@@ -458,9 +482,8 @@ KERNEL backward(Backward a) {
     }
 
     // ---- through the gate and the norm, to what was received
-    const float* gate = me.at(a.gate, t, NP * H);
-    const float* before_norm = me.at(a.before_norm, t, NP * H);
-    const float* before_gate = me.at(a.before_gate, t, NP * H);
+    const Numbers gate{me.at(a.gate, t, NP * H)}, before_norm{me.at(a.before_norm, t, NP * H)},
+        before_gate{me.at(a.before_gate, t, NP * H)};
     float* of_gate = me.at(a.of_gate, t, NP * H);
     float* of_norm = me.at(a.of_norm, t, NP * H);
     for (int v = warp(); v < n; v += WARPS) {
@@ -508,25 +531,26 @@ KERNEL backward(Backward a) {
 
     // ---- through messages
     {
-      const float* sent_then = me.at(a.sent, t, NP * 2 * H);
-      const unsigned* winners = me.at(a.winners, t, NP * H);
-      each(n * 2 * H, [&](int i) { sent[i] = sent_then[i]; });
+      const Numbers sent_then{me.at(a.sent, t, NP * 2 * H)};
+      const Given<unsigned> winners{me.at(a.winners, t, NP * H)};
+      each(n * 2 * H, [&](int i) { sent[i / (2 * H) * SENT_STRIDE + i % (2 * H)] = sent_then[i]; });
       const float scale = fitting(top, of_warps), back = 1.f / scale;  // and waits
+      each(n * H, [&](int i) { of_best[i] *= scale / ones_in(winners[i]); });  // for each that was largest
       build_first(two, edge, sent, rows, half, n, tiles);
       wait_for_all();
       tile_product<4>(two, half + HALF_FIRST, tiles, [&](int row, int column, float(&c)[4][4]) {
-        put_pairs(one, row, column, c, [&](int, int k, float x, float y) {
-          return float2{positive(x + single[SINGLE_FIRST_B + k]), positive(y + single[SINGLE_FIRST_B + k + 1])};
+        put_pairs<true>(one, row, column, c, [&](int, int k, float x, float y) {
+          return float2{x + single[SINGLE_FIRST_B + k], y + single[SINGLE_FIRST_B + k + 1]};
         });
       });
       wait_for_all();
       each_part(tiles, [&](int row, int column) {
         put_part(two, row, column, [&](int r, int k, int, int) {
           const int j = rows.first(r), sender = rows.second(r);
-          const unsigned who = winners[j * H + k], also = winners[j * H + k + 1];
-          const bool x = r < pairs && who >> sender & 1, y = r < pairs && also >> sender & 1;
-          return float2{x ? scale * of_best[j * H + k] / ones_in(who) : 0.f,
-                        y ? scale * of_best[j * H + k + 1] / ones_in(also) : 0.f};
+          const uint2 who = fetch(reinterpret_cast<const uint2*>(winners.at + j * H + k));
+          const float2 of = *reinterpret_cast<const float2*>(of_best + j * H + k);
+          const bool x = r < pairs && who.x >> sender & 1, y = r < pairs && who.y >> sender & 1;
+          return float2{x ? of.x : 0.f, y ? of.y : 0.f};
         });
       });
       wait_for_all();

@@ -65,10 +65,10 @@ struct Pair {
 };
 
 // The first layer of a projection, from one tile to another.
-DEVICE void project_first(const half_t* from, half_t* to, const uint4* half, const float* single, int tiles) {
+DEVICE void project_first(const half_t* from, half_t* to, const uint4* half, Numbers single, int tiles) {
   tile_product<4>(from, half + PROJECT_FIRST, tiles, [&](int row, int column, float(&c)[4][4]) {
-    put_pairs(to, row, column, c, [&](int, int k, float x, float y) {
-      return float2{positive(x + single[k]), positive(y + single[k + 1])};
+    put_pairs<true>(to, row, column, c, [&](int, int k, float x, float y) {
+      return float2{x + single[k], y + single[k + 1]};
     });
   });
 }
@@ -85,7 +85,7 @@ KERNEL compare(Compare a) {
   const Pair me(a);
   const int i = me.network * me.samples + me.sample, p = COMPARED[me.which];
   const uint4* half = a.half + (static_cast<long long>(me.network) * COMPARES_ + me.which) * PROJECT_HALF;
-  const float* single = a.single + (static_cast<long long>(me.network) * COMPARES_ + me.which) * PROJECT_SINGLE;
+  const Numbers single{a.single + (static_cast<long long>(me.network) * COMPARES_ + me.which) * PROJECT_SINGLE};
   const int* places = a.places + i * NP;
 
   for (int t = me.group; t < me.room; t += GROUPS) {
@@ -175,7 +175,7 @@ KERNEL compare_backward(CompareBackward a) {
   const Pair me(a);
   const int i = me.network * me.samples + me.sample, p = COMPARED[me.which];
   const uint4* half = a.half + (static_cast<long long>(me.network) * COMPARES_ + me.which) * PROJECT_HALF;
-  const float* single = a.single + (static_cast<long long>(me.network) * COMPARES_ + me.which) * PROJECT_SINGLE;
+  const Numbers single{a.single + (static_cast<long long>(me.network) * COMPARES_ + me.which) * PROJECT_SINGLE};
   const int* places = a.places + i * NP;
   float* sums = a.sums + static_cast<long long>(block_index()) * PROJECT_SUMS;
 

@@ -20,6 +20,13 @@ DEVICE unsigned pack(float low, float high) {
   return both;
 }
 
+// The same of what is not negative of them: zeros take the place of the others.
+DEVICE unsigned pack_positive(float low, float high) {
+  unsigned both;
+  asm("cvt.rn.relu.satfinite.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+  return both;
+}
+
 DEVICE float unpack(half_t bits) {
   float x;
   asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
@@ -63,10 +70,32 @@ DEVICE void add1(float* at, float x) {
   asm volatile("red.global.add.f32 [%0], %1;" ::"l"(at), "f"(x) : "memory");
 }
 
-DEVICE uint4 fetch(const uint4* at) {  // what no kernel writes
+// What lies in memory and is not written meanwhile. The compiler may read it when it likes: once for
+// a loop, or all that a loop needs before it stores anything.
+DEVICE uint4 fetch(const uint4* at) {
   uint4 x;
   asm("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
       : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w) : "l"(at));
+  return x;
+}
+DEVICE uint2 fetch(const uint2* at) {
+  uint2 x;
+  asm("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r"(x.x), "=r"(x.y) : "l"(at));
+  return x;
+}
+DEVICE float fetch(const float* at) {
+  float x;
+  asm("ld.global.nc.f32 %0, [%1];" : "=f"(x) : "l"(at));
+  return x;
+}
+DEVICE unsigned fetch(const unsigned* at) {
+  unsigned x;
+  asm("ld.global.nc.u32 %0, [%1];" : "=r"(x) : "l"(at));
+  return x;
+}
+DEVICE unsigned fetch(const unsigned char* at) {
+  unsigned x;
+  asm("ld.global.nc.u8 %0, [%1];" : "=r"(x) : "l"(at));
   return x;
 }
 

@@ -25,7 +25,7 @@ KERNEL forward(Forward a) {
   half_t* edge = two + TILE;                           // channels
   float* sent = reinterpret_cast<float*>(edge + ROWS * NARROW);  // what nodes send and receive with
   half_t* features = reinterpret_cast<half_t*>(sent);      // of triplets, once messages are done
-  constexpr int SENT = NP * 2 * H * 4 > ROWS * NARROW * 2 ? NP * 2 * H : ROWS * NARROW / 2;
+  constexpr int SENT = NP * SENT_STRIDE * 4 > ROWS * NARROW * 2 ? NP * SENT_STRIDE : ROWS * NARROW / 2;
   float* hidden = sent + SENT;
   half_t* read = reinterpret_cast<half_t*>(hidden + NP * H);
   float* node = reinterpret_cast<float*>(read + NODE_ROWS * READ_STRIDE);
@@ -45,9 +45,9 @@ KERNEL forward(Forward a) {
   const Sample me(a.samples, a.room, a.nodes, a.steps);
   const int n = me.n, pairs = n * n, tiles = (pairs + 15) / 16;
   const uint4* half = a.half + static_cast<long long>(me.network) * HALF_SIZE;
-  const float* single = a.single + static_cast<long long>(me.network) * SINGLE_SIZE;
-  const float *node_in = me.of(a.node_in, NP * KNI_), *edge_in = me.of(a.edge_in, PAIRS * KEI_),
-              *graph_in = me.of(a.graph_in, KGI_);
+  const Numbers single{a.single + static_cast<long long>(me.network) * SINGLE_SIZE};
+  const Numbers node_in{me.of(a.node_in, NP * KNI_)}, edge_in{me.of(a.edge_in, PAIRS * KEI_)},
+      graph_in{me.of(a.graph_in, KGI_)};
   const Channels channels{edge, node, graph};
 
   me.clear_rest(a.hidden, NP * H, 1);
@@ -64,8 +64,8 @@ KERNEL forward(Forward a) {
   me.clear_rest(a.pointers, P_ * PAIRS);
   wait_for_all();
   rows.set(n);
-  read_channels(channels, n, node_in, edge_in, graph_in, me.of(a.node_start, NP * KNH_),
-                me.of(a.edge_start, PAIRS * KEH_), me.of(a.graph_start, KGH_));
+  read_channels(channels, n, node_in, edge_in, graph_in, {me.of(a.node_start, NP * KNH_)},
+                {me.of(a.edge_start, PAIRS * KEH_)}, {me.of(a.graph_start, KGH_)});
   clear(hidden, NP * H);
   wait_for_all();
   each(n * H, [&](int i) { me.at(a.hidden, 0, NP * H, 1)[i] = 0.f; });
@@ -95,7 +95,7 @@ KERNEL forward(Forward a) {
       x += single[SINGLE_Z_B + c], y += single[SINGLE_Z_B + c + 1];
       if (c < 2 * H) {
         if (c >= H) x += on_graph[c - H], y += on_graph[c - H + 1];
-        *reinterpret_cast<float2*>(sent + v * 2 * H + c) = float2{x, y};
+        *reinterpret_cast<float2*>(sent + v * SENT_STRIDE + c) = float2{x, y};
         *reinterpret_cast<float2*>(sent_now + v * 2 * H + c) = float2{x, y};
       } else if (c < 3 * H) {
         *reinterpret_cast<float2*>(before_norm + v * H + c - 2 * H) = float2{x, y};
@@ -113,8 +113,8 @@ KERNEL forward(Forward a) {
     build_first(one, edge, sent, rows, half, n, tiles);
     wait_for_all();
     tile_product<4>(one, half + HALF_FIRST, tiles, [&](int row, int column, float(&c)[4][4]) {
-      put_pairs(two, row, column, c, [&](int, int k, float x, float y) {
-        return float2{positive(x + single[SINGLE_FIRST_B + k]), positive(y + single[SINGLE_FIRST_B + k + 1])};
+      put_pairs<true>(two, row, column, c, [&](int, int k, float x, float y) {
+        return float2{x + single[SINGLE_FIRST_B + k], y + single[SINGLE_FIRST_B + k + 1]};
       });
     });
     wait_for_all();
@@ -195,7 +195,7 @@ KERNEL forward(Forward a) {
       float *about_j = about, *about_k = about + PAIRS * F;
       float* triplets = me.at(a.triplets, t, PAIRS * F);
       unsigned* who_won = me.at(a.triplet_winners, t, PAIRS * F);
-      const float* w = single + SINGLE_TRI_EDGE;
+      const Numbers w = single + SINGLE_TRI_EDGE;
       each(pairs * F, [&](int i) {
         const int row = i / F, f = i % F;
         float x = triple[rows.first(row) * 3 * F + f], y = 0.f;
@@ -229,8 +229,8 @@ KERNEL forward(Forward a) {
       build_edge_messages(one, features, half, single, tiles);
     }
     node_product<READ, 2>(read, READ_STRIDE, half + HALF_DEC_NODE, DN, n, [&](int v, int c, float x, float y) {
-      decoded[v * DN + c] = x + single[SINGLE_DEC_B + c];
-      decoded[v * DN + c + 1] = y + single[SINGLE_DEC_B + c + 1];
+      const float2 z{x + single[SINGLE_DEC_B + c], y + single[SINGLE_DEC_B + c + 1]};
+      *reinterpret_cast<float2*>(decoded + v * DN_STRIDE + c) = z;
     });
     wait_for_all();
 
@@ -238,7 +238,7 @@ KERNEL forward(Forward a) {
     for (int p = 0; p < P; p++) {
       half_t* reps = me.at(a.reps, t, P_ * PAIRS * H) + p * PAIRS * H;
       unsigned char* larger = me.at(a.larger, t, P_ * PAIRS * 16) + p * PAIRS * 16;
-      const float* w = single + SINGLE_OUT_W + p * H;
+      const Numbers w = single + SINGLE_OUT_W + p * H;
       uint4 b[4];
       channel_weights(b, half + HALF_DEC_EDGE + p * H * 32 / 8);
       tile_product<4>(one, half + HALF_DEC_MSG + p * H * H / 8, tiles,
@@ -251,11 +251,12 @@ KERNEL forward(Forward a) {
 #pragma unroll
           for (int h = 0; h < 2; h++) {
             const int r = row + lane_row() + 8 * h, k = column + 8 * i + lane_column();
-            const float* of_source = decoded + rows.second(r) * DN + p * 2 * H + k;
-            const float* of_target = decoded + rows.first(r) * DN + p * 2 * H + H + k;
-            const float x = of_target[0] + c[i][2 * h], y = of_target[1] + c[i][2 * h + 1];
-            source_larger[h] |= (of_source[0] > x) << (2 * i) | (of_source[1] > y) << (2 * i + 1);
-            const float f = fmaxf(of_source[0], x), g = fmaxf(of_source[1], y);
+            const float2 s = *reinterpret_cast<const float2*>(decoded + rows.second(r) * DN_STRIDE + p * 2 * H + k);
+            const float2 of_target =
+                *reinterpret_cast<const float2*>(decoded + rows.first(r) * DN_STRIDE + p * 2 * H + H + k);
+            const float x = of_target.x + c[i][2 * h], y = of_target.y + c[i][2 * h + 1];
+            source_larger[h] |= (s.x > x) << (2 * i) | (s.y > y) << (2 * i + 1);
+            const float f = fmaxf(s.x, x), g = fmaxf(s.y, y);
             sum[h] += f * w[k] + g * w[k + 1];
             if (r < pairs) {
               half_t* at = reps + (rows.first(r) * NP + rows.second(r)) * H + k;
@@ -297,7 +298,7 @@ KERNEL forward(Forward a) {
           if (r < pairs && k < SE) {
             const int u = rows.first(r), v = rows.second(r);
             edge_logits[(u * NP + v) * SE_ + k] =
-                c[i] + decoded[u * DN + POINTED + k] + decoded[v * DN + POINTED + SE + k];
+                c[i] + decoded[u * DN_STRIDE + POINTED + k] + decoded[v * DN_STRIDE + POINTED + SE + k];
           }
         }
       });
@@ -308,13 +309,13 @@ KERNEL forward(Forward a) {
     float* node_logits = me.at(a.node_logits, t, NP * SN_);
     float* node_next = me.at(a.node_h, t + 1, NP * KNH_, 1);
     each(n * SN, [&](int i) {
-      node_logits[i / SN_ * SN_ + i % SN_] = decoded[i / SN_ * DN + POINTED + 2 * SE + i % SN_];
+      node_logits[i / SN_ * SN_ + i % SN_] = decoded[i / SN_ * DN_STRIDE + POINTED + 2 * SE + i % SN_];
     });
     for (int i = 0; i < NODE_FEDS; i++) {
       const Fed fed = NODE_FED[i];
       if (i % WARPS != warp()) continue;
       const int v = lane();
-      const float* mine = decoded + min(v, n - 1) * DN + POINTED + 2 * SE + fed.column;
+      const float* mine = decoded + min(v, n - 1) * DN_STRIDE + POINTED + 2 * SE + fed.column;
       float x = mine[0];
       if (fed.kind == MASK) x = sigmoid(x);
       if (fed.kind == MASK_ONE) {

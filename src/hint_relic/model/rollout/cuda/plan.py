@@ -208,8 +208,10 @@ class Plan(usual.Plan):
     def tile(self) -> int:
         """Float16 numbers that a tile has room for: pairs, and what takes its place meanwhile."""
         nodes, widest = _up(self.nodes, 16), max(Z, _up(self.decoded, 32))
-        pairs = _up(self.nodes**2, 16) * H
-        return _up(max(pairs, nodes * (widest + 8), 2 * self.nodes * (self.decoded + H)), 64)
+        pairs, channels = self.nodes**2, max(1, sum(self.channels(Location.EDGE)))
+        decoded = 2 * self.nodes * (max(self.decoded, H) + 32)
+        triplets = 2 * (5 * F * pairs + 3 * F * WARPS * channels)
+        return _up(max(_up(pairs, 16) * H, nodes * (widest + 8), decoded, triplets), 64)
 
     def shared_bytes(self, kernel: str) -> int:
         """The shared memory of a block, as a kernel lays it out."""
@@ -220,7 +222,8 @@ class Plan(usual.Plan):
             return 2 * rows * H * 2 + 4 * (5 * rows + 2 * n * H)
         if kernel == "compare_backward":
             return 2 * rows * H * 2 + 4 * (3 * rows + 4 * n * H + 2 * n + WARPS + n)
-        size = 2 * self.tile * 2 + rows * 24 * 2 + max(n * 2 * H * 4, rows * 24 * 2) + n * H * 4
+        sent = n * (2 * H + 8) * 4
+        size = 2 * self.tile * 2 + rows * 24 * 2 + max(sent, rows * 24 * 2) + n * H * 4
         size += rows * 2
         if kernel == "forward":
             size += node_rows * (2 * H + 4 * CHANNELS + 8) * 2

@@ -6,9 +6,10 @@ constexpr int KN = KNI + KNH, KN_ = KN ? KN : 1, KE = KEI + KEH, KE_ = KE ? KE :
 constexpr int CHANNELS = 16;                     // of a node, at most
 constexpr int READ = 2 * H + 4 * CHANNELS;       // of a node, by decoders: next state, state, channels
 constexpr int READ_STRIDE = READ + 8, HIDDEN_STRIDE = H + 8;
-static_assert(TILE >= ROWS * H && TILE >= NODE_ROWS * (Z + 8) && TILE >= NODE_ROWS * (DNK + 8) &&
-              TILE / 2 >= NP * DN && TILE / 2 >= 2 * NP * H &&
-              TILE / 2 >= 3 * F * (PAIRS + WARPS * KE_), "room for all");
+// Rows of numbers that lanes read of eight nodes at a time: eight banks apart.
+constexpr int SENT_STRIDE = 2 * H + 8, DN_STRIDE = (DN + 23) / 32 * 32 + 8;
+static_assert(TILE >= ROWS * H && TILE >= NODE_ROWS * (Z + 8) && TILE >= NODE_ROWS * (DNK + 8) && TILE / 2 >= 2 * NP * H &&
+              TILE / 2 >= 5 * F * PAIRS + 3 * F * WARPS * KE_ && TILE / 2 >= NP * DN_STRIDE, "room for all");
 constexpr int POINTED = 2 * H * P;               // columns of pointers among those of decoders
 constexpr bool DECODES = P + SE + SN + GD > 0;
 enum Kind { SCALAR, MASK, MASK_ONE, CATEGORICAL };
@@ -52,24 +53,20 @@ struct Channels {
 DEVICE float sigmoid(float x) { return 1.f / (1.f + expf(-x)); }
 
 // Channels of step t, inputs and hints; from the hints of that step.
-DEVICE void read_channels(const Channels& to, int n, const float* node_in, const float* edge_in,
-                          const float* graph_in, const float* node_h, const float* edge_h,
-                          const float* graph_h) {
+DEVICE void read_channels(const Channels& to, int n, Numbers node_in, Numbers edge_in, Numbers graph_in,
+                          Numbers node_h, Numbers edge_h, Numbers graph_h) {
+  // something is read for each, also where there is nothing to read, so that no read has to wait
   each(ROWS * 8, [&](int i) {
-    const int row = i >> 3, k = i & 7, pair = row / n * NP + row % n;
-    float x = 0.f;
-    if (row < n * n) {
-      if (k < KEI) x = edge_in[pair * KEI_ + k];
-      else if (k < KEI + KEH) x = edge_h[pair * KEH_ + k - KEI];
-    }
-    put_channel(to.edge, row, k, x);
+    const int row = i >> 3, k = i & 7, there = row < n * n ? row : 0, pair = there / n * NP + there % n;
+    const bool hint = k >= KEI && k < KEI + KEH;
+    const float x = fetch(hint ? edge_h.at + pair * KEH_ + k - KEI : edge_in.at + pair * KEI_ + (k < KEI ? k : 0));
+    put_channel(to.edge, row, k, row < n * n && k < KEI + KEH ? x : 0.f);
   });
-  each(n * CHANNELS, [&](int i) {
-    const int node = i / CHANNELS, k = i % CHANNELS;
-    float x = 0.f;
-    if (k < KNI) x = node_in[node * KNI_ + k];
-    else if (k < KNI + KNH) x = node_h[node * KNH_ + k - KNI];
-    to.node[i] = x;
+  each(NP * CHANNELS, [&](int i) {
+    const int node = i / CHANNELS, k = i % CHANNELS, there = node < n ? node : 0;
+    const bool hint = k >= KNI && k < KNI + KNH;
+    const float x = fetch(hint ? node_h.at + there * KNH_ + k - KNI : node_in.at + there * KNI_ + (k < KNI ? k : 0));
+    to.node[i] = node < n && k < KNI + KNH ? x : 0.f;
   });
   each(KGI + KGH, [&](int k) { to.graph[k] = k < KGI ? graph_in[k] : graph_h[k - KGI]; });
 }
@@ -90,31 +87,31 @@ DEVICE void build_first(half_t* tile, const half_t* channels, const float* sent,
   channel_product(
       channels, half + HALF_EDGE, tiles, [&](int row) { return rows.second(row) * n + rows.first(row); },
       [&](int row, int column, float(&c)[4][4]) {
-        put_pairs(tile, row, column, c, [&](int r, int k, float x, float y) {
-          const float2 s = *reinterpret_cast<const float2*>(sent + rows.second(r) * 2 * H + k);
-          const float2 t = *reinterpret_cast<const float2*>(sent + rows.first(r) * 2 * H + H + k);
-          return float2{positive(x + s.x + t.x), positive(y + s.y + t.y)};
+        put_pairs<true>(tile, row, column, c, [&](int r, int k, float x, float y) {
+          const float2 s = *reinterpret_cast<const float2*>(sent + rows.second(r) * SENT_STRIDE + k);
+          const float2 t = *reinterpret_cast<const float2*>(sent + rows.first(r) * SENT_STRIDE + H + k);
+          return float2{x + s.x + t.x, y + s.y + t.y};
         });
       });
 }
 
-// Puts of(row, column, x, y) of edge messages into a tile: rows as edges are.
-template <class Of>
-DEVICE void put_edge_messages(half_t* tile, const half_t* features, const uint4* half, const float* single,
+// Puts of(row, column, x, y) into a tile, of what edge messages are the positive part of: rows as
+// edges are.
+template <bool POSITIVE, class Of>
+DEVICE void put_edge_messages(half_t* tile, const half_t* features, const uint4* half, Numbers single,
                               int tiles, Of of) {
   channel_product(features, half + HALF_TRI_OUT, tiles, [](int row) { return row; },
                   [&](int row, int column, float(&c)[4][4]) {
-                    put_pairs(tile, row, column, c, [&](int r, int k, float x, float y) {
-                      return of(r, k, positive(x + single[SINGLE_TRI_OUT_B + k]),
-                                positive(y + single[SINGLE_TRI_OUT_B + k + 1]));
+                    put_pairs<POSITIVE>(tile, row, column, c, [&](int r, int k, float x, float y) {
+                      return of(r, k, x + single[SINGLE_TRI_OUT_B + k], y + single[SINGLE_TRI_OUT_B + k + 1]);
                     });
                   });
 }
 
-DEVICE void build_edge_messages(half_t* tile, const half_t* features, const uint4* half,
-                                const float* single, int tiles) {
-  put_edge_messages(tile, features, half, single, tiles,
-                    [](int, int, float x, float y) { return float2{x, y}; });
+DEVICE void build_edge_messages(half_t* tile, const half_t* features, const uint4* half, Numbers single,
+                                int tiles) {
+  put_edge_messages<true>(tile, features, half, single, tiles,
+                          [](int, int, float x, float y) { return float2{x, y}; });
 }
 
 // use(row, place in memory, place in the tile) for runs of eight numbers of a tile, that lie in memory
@@ -128,11 +125,22 @@ DEVICE void each_run(int pairs, int n, Use use) {
 }
 
 DEVICE void load_tile(half_t* tile, const half_t* from, int n) {
-  each_run(n * n, n, [&](int r, int at, int place) {
-    uint4 x{0, 0, 0, 0};
-    if (r < n * n) x = *reinterpret_cast<const uint4*>(from + at);
-    *reinterpret_cast<uint4*>(tile + place) = x;
-  });
+  constexpr int AT_ONCE = 4;  // that are waited for together
+  const int pairs = n * n, count = (pairs + 15) / 16 * 16 * 16;
+  for (int first = thread_index(); first < count; first += AT_ONCE * THREADS) {
+    uint4 x[AT_ONCE];
+#pragma unroll
+    for (int b = 0; b < AT_ONCE; b++) {
+      const int i = first + b * THREADS, r = i >> 4, k = (i & 15) << 3;
+      x[b] = {0, 0, 0, 0};
+      if (r < pairs) x[b] = *reinterpret_cast<const uint4*>(from + (r / n * NP + r % n) * H + k);
+    }
+#pragma unroll
+    for (int b = 0; b < AT_ONCE; b++) {
+      const int i = first + b * THREADS;
+      if (i < count) *reinterpret_cast<uint4*>(tile + wide(i >> 4, (i & 15) << 3)) = x[b];
+    }
+  }
 }
 
 // What decoders read of nodes: next state (filled in later), state, channels thrice (rounded, what
@@ -163,7 +171,7 @@ DEVICE void moments(const float (&x)[4], float& mean, float& scale) {
 }
 
 // How a network encodes a node, one number of it.
-DEVICE float encoded(const float* single, const float* channels, int k) {
+DEVICE float encoded(Numbers single, const float* channels, int k) {
   float x = single[SINGLE_NODE_B + k];
   for (int c = 0; c < KN; c++) x += channels[c] * single[SINGLE_NODE + c * H + k];
   return x;

@@ -28,7 +28,15 @@ DEVICE int wide(int row, int column) {
 }
 
 DEVICE float within(float x) { return fminf(fmaxf(x, -LARGEST), LARGEST); }
-DEVICE float positive(float x) { return fminf(fmaxf(x, 0.f), LARGEST); }
+
+// An array that is not written while it is read (see `fetch`).
+template <class T>
+struct Given {
+  const T* at;
+  DEVICE_MEMBER auto operator[](int i) const { return fetch(at + i); }
+  DEVICE_MEMBER Given operator+(int i) const { return {at + i}; }
+};
+typedef Given<float> Numbers;
 
 // Two numbers next to each other in a wide tile.
 DEVICE unsigned& word_of(half_t* tile, int row, int column) {
@@ -132,8 +140,8 @@ DEVICE void each_pair(int row, int column, float (&c)[4][4], Use use) {
 
 // Puts of(row, column, i, h), pairs of numbers, into a part of a tile: the i-th of 8 columns, the h-th
 // of 8 rows. All that it reads is read before anything is written, so that a warp does not wait for
-// one pair after the other.
-template <class Of>
+// one pair after the other. POSITIVE: zeros take the place of negative numbers.
+template <bool POSITIVE = false, class Of>
 DEVICE void put_part(half_t* tile, int row, int column, Of of) {
   unsigned made[4][2];
 #pragma unroll
@@ -141,7 +149,7 @@ DEVICE void put_part(half_t* tile, int row, int column, Of of) {
 #pragma unroll
     for (int h = 0; h < 2; h++) {
       const float2 x = of(row + lane_row() + 8 * h, column + 8 * i + lane_column(), i, h);
-      made[i][h] = pack(x.x, x.y);
+      made[i][h] = POSITIVE ? pack_positive(x.x, x.y) : pack(x.x, x.y);
     }
 #pragma unroll
   for (int i = 0; i < 4; i++)
@@ -151,10 +159,11 @@ DEVICE void put_part(half_t* tile, int row, int column, Of of) {
 }
 
 // The same of what of(row, column, x, y) makes of the pairs of a product.
-template <class Of>
+template <bool POSITIVE = false, class Of>
 DEVICE void put_pairs(half_t* tile, int row, int column, float (&c)[4][4], Of of) {
-  put_part(tile, row, column,
-           [&](int r, int k, int i, int h) { return of(r, k, c[i][2 * h], c[i][2 * h + 1]); });
+  put_part<POSITIVE>(tile, row, column, [&](int r, int k, int i, int h) {
+    return of(r, k, c[i][2 * h], c[i][2 * h + 1]);
+  });
 }
 
 // A tile times 128 x 8 weights, a part of 16 rows a warp. use(row, c)
@@ -244,15 +253,17 @@ DEVICE void row_sums(const half_t* tile, int tiles, Weigh weigh, Use use) {
 // use(node, column, x, y)
 template <class RowOf, class Use>
 DEVICE void node_sums(half_t* tile, int n, RowOf row_of, Use use) {
-  each(n * (H / 2), [&](int item) {
-    const int v = item / (H / 2), k = item % (H / 2) * 2;
-    float x = 0.f, y = 0.f;
+  each(n * (H / 4), [&](int item) {
+    const int v = item / (H / 4), k = item % (H / 4) * 4;
+    float2 x{0.f, 0.f}, y{0.f, 0.f};
 #pragma unroll 8
     for (int i = 0; i < n; i++) {
-      const float2 of = unpack2(word_of(tile, row_of(v, i), k));
-      x += of.x, y += of.y;
+      const uint2 four = *reinterpret_cast<const uint2*>(tile + wide(row_of(v, i), k));
+      const float2 a = unpack2(four.x), b = unpack2(four.y);
+      x.x += a.x, x.y += a.y, y.x += b.x, y.y += b.y;
     }
-    use(v, k, x, y);
+    use(v, k, x.x, x.y);
+    use(v, k + 2, y.x, y.y);
   });
 }
 
