@@ -22,6 +22,7 @@ from hint_relic.cli import main
 from hint_relic.data import dense, sample, show, split, trace
 from hint_relic.data import export as exporting
 from hint_relic.errors import UserError
+from hint_relic.model.rollout.plan import KERNELS
 from hint_relic.spec import Kind
 from hint_relic.terminal import one_line
 
@@ -270,7 +271,8 @@ def test_trace_of_bad_input(capsys, monkeypatch):
     assert "key[1] must be a finite number" in refused(capsys, "trace", "heapsort", "--input", "-")
 
 
-def test_demo(capsys):
+def test_demo(capsys, monkeypatch):
+    monkeypatch.setenv(KERNELS, "0")  # it says so itself, and later tests would hear it
     code, out, _ = call(capsys, "demo", "--steps", "2")
     assert code == 0
     assert "Breadth-first search: 7 nodes" in out
