@@ -271,33 +271,43 @@ KERNEL backward(Backward a) {
         build_wanted(two, p, true);
         wait_for_all();
         node_sums(two, n, [&](int v, int i) { return i * n + v; }, keep(of_sources));
-        {  // of the weights that make a logit of a representation: eight columns and every 32nd row a thread
-          const int column = 8 * (lane() & 15);
-          float2 sum[4] = {};
+        // Of the weights that make a logit of a representation: eight columns and every 32nd row a
+        // thread; what warps find is added in the same order each time.
+        const int column = 8 * (lane() & 15);
+        float2 sum[4] = {};
 #pragma unroll 4
-          for (int r = 2 * warp() + (lane() >> 4); r < pairs; r += 2 * WARPS) {
-            const half_t* rep = reps + (p * PAIRS + rows.first(r) * NP + rows.second(r)) * H + column;
-            const uint4 x = fetch(reinterpret_cast<const uint4*>(rep));
-            const float of = of_logits[p * PAIRS + r];
-            const unsigned words[4] = {x.x, x.y, x.z, x.w};
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
-              const float2 both = unpack2(words[i]);
-              sum[i].x += of * both.x, sum[i].y += of * both.y;
-            }
-          }
+        for (int r = 2 * warp() + (lane() >> 4); r < pairs; r += 2 * WARPS) {
+          const half_t* rep = reps + (p * PAIRS + rows.first(r) * NP + rows.second(r)) * H + column;
+          const uint4 x = fetch(reinterpret_cast<const uint4*>(rep));
+          const float of = of_logits[p * PAIRS + r];
+          const unsigned words[4] = {x.x, x.y, x.z, x.w};
 #pragma unroll
           for (int i = 0; i < 4; i++) {
-            sum[i].x += from_lane(sum[i].x, 16), sum[i].y += from_lane(sum[i].y, 16);
-            if (lane() < 16) add2(sums + SUM_OUT_W + p * H + column + 2 * i, sum[i].x, sum[i].y);
+            const float2 both = unpack2(words[i]);
+            sum[i].x += of * both.x, sum[i].y += of * both.y;
           }
         }
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+          sum[i].x += from_lane(sum[i].x, 16), sum[i].y += from_lane(sum[i].y, 16);
+        wait_for_all();
+        float* by_warp = reinterpret_cast<float*>(two);
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+          if (lane() < 16) *reinterpret_cast<float2*>(by_warp + warp() * H + column + 2 * i) = sum[i];
         if (warp() == 0) {
           float sum = 0.f;
           for (int r = lane(); r < pairs; r += 32) sum += of_logits[p * PAIRS + r];
           sum = sum_of_warp(sum);
           if (lane() == 0) add1(sums + SUM_OUT_B + p, sum);
         }
+        wait_for_all();
+        each(H, [&](int c) {
+          float all = 0.f;
+#pragma unroll
+          for (int w = 0; w < WARPS; w++) all += by_warp[w * H + c];
+          add1(sums + SUM_OUT_W + p * H + c, all);
+        });
         wait_for_all();
       }
 

@@ -65,6 +65,8 @@ def _libraries(*names: str) -> Iterator[str]:
 def _nvrtc() -> Any:
     for path in _libraries("libnvrtc.so.*"):
         with suppress(OSError):
+            for part in sorted(glob.glob(f"{Path(path).parent}/libnvrtc-builtins.so.*")):
+                ctypes.CDLL(part)  # it asks for this by name, and doesn't look beside itself
             library = ctypes.CDLL(path)
             library.nvrtcGetErrorString.restype = ctypes.c_char_p
             return library
