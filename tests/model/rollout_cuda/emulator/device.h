@@ -19,6 +19,7 @@ typedef unsigned short half_t;
 struct uint4 { unsigned x, y, z, w; };
 struct uint2 { unsigned x, y; };
 struct float2 { float x, y; };
+struct float4 { float x, y, z, w; };
 using std::max;
 using std::min;
 
@@ -186,6 +187,7 @@ DEVICE void add2(float* at, float x, float y) {
 DEVICE void add1(float* at, float x) { *at += x; }
 template <class T>
 DEVICE T fetch(const T* at) { return *at; }
+DEVICE uint4 fetch_early(const uint4* at) { return *at; }
 DEVICE float inverse_root(float x) { return 1.f / std::sqrt(x); }
 DEVICE int ones_in(unsigned x) { return __builtin_popcount(x); }
 DEVICE float power_of_two(int k) { return std::ldexp(1.f, k); }

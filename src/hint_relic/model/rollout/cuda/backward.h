@@ -24,27 +24,28 @@ struct Backward {
 };
 
 // Rows of nodes as float16, times the power of two that fits them; returns one over that.
-// K: numbers of a row that a product reads, of which `count` are there.
+// K: numbers of a row that a product reads, of which `count` are there, a multiple of four.
 template <int K>
 DEVICE float stage(half_t* to, const float* rows, int stride, int count, int n, float* of_warps) {
+  constexpr int FOURS = NODE_ROWS * (K / 4), EACH = (FOURS + THREADS - 1) / THREADS;
+  float4 x[EACH];  // all that a thread packs, waited for together
   float top = 0.f;
-  each(n * count, [&](int i) { top = fmaxf(top, fabsf(rows[i / count * stride + i % count])); });
+#pragma unroll
+  for (int b = 0; b < EACH; b++) {
+    const int i = thread_index() + b * THREADS, v = i / (K / 4), k = i % (K / 4) * 4;
+    x[b] = {0.f, 0.f, 0.f, 0.f};
+    if (v < n && k < count) x[b] = *reinterpret_cast<const float4*>(rows + v * stride + k);
+  }
+#pragma unroll
+  for (int b = 0; b < EACH; b++)
+    top = fmaxf(top, fmaxf(fmaxf(fabsf(x[b].x), fabsf(x[b].y)), fmaxf(fabsf(x[b].z), fabsf(x[b].w))));
   const float scale = fitting(top, of_warps);
-  constexpr int WORDS = NODE_ROWS * (K / 2), AT_ONCE = 4;  // that are waited for together
-  for (int first = thread_index(); first < WORDS; first += AT_ONCE * THREADS) {
-    float x[AT_ONCE], y[AT_ONCE];
 #pragma unroll
-    for (int b = 0; b < AT_ONCE; b++) {
-      const int i = first + b * THREADS, v = i / (K / 2), k = i % (K / 2) * 2;
-      x[b] = v < n && k < count ? rows[v * stride + k] : 0.f;
-      y[b] = v < n && k + 1 < count ? rows[v * stride + k + 1] : 0.f;
-    }
-#pragma unroll
-    for (int b = 0; b < AT_ONCE; b++) {
-      const int i = first + b * THREADS;
-      if (i < WORDS)
-        *reinterpret_cast<unsigned*>(to + i / (K / 2) * (K + 8) + i % (K / 2) * 2) = pack(scale * x[b], scale * y[b]);
-    }
+  for (int b = 0; b < EACH; b++) {
+    const int i = thread_index() + b * THREADS;
+    if (i < FOURS)
+      *reinterpret_cast<uint2*>(to + i / (K / 4) * (K + 8) + i % (K / 4) * 4) =
+          uint2{pack(scale * x[b].x, scale * x[b].y), pack(scale * x[b].z, scale * x[b].w)};
   }
   wait_for_all();
   return 1.f / scale;
@@ -108,7 +109,11 @@ KERNEL backward(Backward a) {
   const auto add_wanted = [&](int t) {
     const Numbers hidden{me.at(a.of_hidden, t, NP * H, 1)}, nodes{me.at(a.of_node_h, t, NP * KNH_, 1)},
         edges{me.at(a.of_edge_h, t, PAIRS * KEH_, 1)}, graph{me.at(a.of_graph_h, t, KGH_, 1)};
-    each(n * H, [&](int i) { of_hidden[i] += hidden[i]; });
+    each(n * H / 4, [&](int i) {
+      const float4 x = fetch(reinterpret_cast<const float4*>(hidden.at) + i);
+      float4& to = reinterpret_cast<float4*>(of_hidden)[i];
+      to = {to.x + x.x, to.y + x.y, to.z + x.z, to.w + x.w};
+    });
     each(n * KNH, [&](int i) { of_node[i / KNH_ * CHANNELS + KNI + i % KNH_] += nodes[i]; });
     each(pairs * KEH, [&](int i) {
       const int r = i / KEH_, pair = rows.first(r) * NP + rows.second(r);
@@ -212,7 +217,6 @@ KERNEL backward(Backward a) {
       for (int c = 0; c < COMPARES; c++) top = fmaxf(top, 16.f * reps_scale[c]);
       const float scale = fitting(top, of_warps), back = 1.f / scale;  // and waits
       build_edge_messages(one, features, half, single, tiles);
-      if (P == 0) wait_for_all();  // with pointers, the first of them waits
 
       // What is wanted of a pointer's representations: of the edge, or of its source, where that
       // was larger.
@@ -244,87 +248,13 @@ KERNEL backward(Backward a) {
         });
       };
 
-      for (int p = 0; p < P; p++) {
-        float* of_sources = of_decoded + p * 2 * H;
-        const auto keep = [&](float* of_nodes) {
-          return [=](int v, int k, float x, float y) {
-            *reinterpret_cast<float2*>(of_nodes + v * DN_ + k) = float2{back * x, back * y};
-          };
-        };
-        build_wanted(two, p, false);
-        wait_for_all();
-        add_gradient(sums + SUM_DEC_MSG + p * H * H, one, two, tiles, back);
-        row_sums<1>(
-            two, tiles,
-            [&](int, int row, unsigned(&x)[4]) { channels_as_weights(x, edge, row, [](int r) { return r; }); },
-            [&](int, int column, const float(&c)[4]) {
-              add2(sums + SUM_DEC_EDGE + (p * 8 + lane_row()) * H + column, back * (c[0] + c[2]), back * (c[1] + c[3]));
-            });
-        node_sums(two, n, [&](int v, int i) { return v * n + i; }, keep(of_sources + H));
-        narrow_product(two, half + HALF_DEC_EDGE_T + p * H * 8 / 8, tiles, [&](int row, float(&c)[4]) {
-          for (int i = 0; i < 4; i++) {
-            const int r = row + lane_row() + i / 2 * 8;
-            if (r < pairs) of_edge[r * 8 + lane_column() + i % 2] += back * c[i];
-          }
-        });
-        wait_for_all();
-        build_wanted(two, p, true);
-        wait_for_all();
-        node_sums(two, n, [&](int v, int i) { return i * n + v; }, keep(of_sources));
-        // Of the weights that make a logit of a representation: eight columns and every 32nd row a
-        // thread; what warps find is added in the same order each time.
-        const int column = 8 * (lane() & 15);
-        float2 sum[4] = {};
-#pragma unroll 4
-        for (int r = 2 * warp() + (lane() >> 4); r < pairs; r += 2 * WARPS) {
-          const half_t* rep = reps + (p * PAIRS + rows.first(r) * NP + rows.second(r)) * H + column;
-          const uint4 x = fetch(reinterpret_cast<const uint4*>(rep));
-          const float of = of_logits[p * PAIRS + r];
-          const unsigned words[4] = {x.x, x.y, x.z, x.w};
-#pragma unroll
-          for (int i = 0; i < 4; i++) {
-            const float2 both = unpack2(words[i]);
-            sum[i].x += of * both.x, sum[i].y += of * both.y;
-          }
-        }
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-          sum[i].x += from_lane(sum[i].x, 16), sum[i].y += from_lane(sum[i].y, 16);
-        wait_for_all();
-        float* by_warp = reinterpret_cast<float*>(two);
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-          if (lane() < 16) *reinterpret_cast<float2*>(by_warp + warp() * H + column + 2 * i) = sum[i];
-        if (warp() == 0) {
-          float sum = 0.f;
-          for (int r = lane(); r < pairs; r += 32) sum += of_logits[p * PAIRS + r];
-          sum = sum_of_warp(sum);
-          if (lane() == 0) add1(sums + SUM_OUT_B + p, sum);
-        }
-        wait_for_all();
-        each(H, [&](int c) {
-          float all = 0.f;
-#pragma unroll
-          for (int w = 0; w < WARPS; w++) all += by_warp[w * H + c];
-          add1(sums + SUM_OUT_W + p * H + c, all);
-        });
-        wait_for_all();
-      }
-
       // Of edges' own numbers: weights over edge messages and over channels, sources and targets.
       if (SE > 0) {
-        row_sums<(SE_ + 15) / 16>(
-            one, tiles,
-            [&](int m, int row, unsigned(&x)[4]) {
-              weights_for_rows(x, 16 * m, row, [&](int k, int r) {
-                return k < SE && r < pairs ? scale * of_edges[r * SE_ + k] : 0.f;
-              });
-            },
-            [&](int m, int column, const float(&c)[4]) {
-              const int k = 16 * m + lane_row();
-              if (k < SE) add2(sums + SUM_DEC_MSG_SMALL + k * H + column, back * c[0], back * c[1]);
-              if (k + 8 < SE) add2(sums + SUM_DEC_MSG_SMALL + (k + 8) * H + column, back * c[2], back * c[3]);
-            });
+        wait_for_all();
+        add_weighted_rows<SE_>(
+            sums + SUM_DEC_MSG_SMALL, reinterpret_cast<float*>(two), pairs,
+            [&](int r, int k) { return *reinterpret_cast<const uint4*>(one + wide(r, k)); },
+            [&](int r, int k) { return of_edges[r * SE_ + k]; });
         for (int i = warp(); i < KE * SE; i += WARPS) {
           const int k = i / SE_, s = i % SE_;
           float sum = 0.f;
@@ -345,16 +275,63 @@ KERNEL backward(Backward a) {
           for (int u = 0; u < n; u++) x += of_edges[(target ? u * n + v : v * n + u) * SE_ + s];
           of_small[v * SMALL_ + i % (2 * SE_)] = x;
         });
+        wait_for_all();
       }
-      wait_for_all();
 
-      // Of edge messages, by all that is decoded from them; then of triplets' features.
       for (int p = 0; p < P; p++) {
+        float* of_sources = of_decoded + p * 2 * H;
+        const auto keep = [&](float* of_nodes) {
+          return [=](int v, int k, float x, float y) {
+            *reinterpret_cast<float2*>(of_nodes + v * DN_ + k) = float2{back * x, back * y};
+          };
+        };
+        build_wanted(two, p, true);
+        wait_for_all();
+        node_sums(two, n, [&](int v, int i) { return i * n + v; }, keep(of_sources));
+        // Of the weights that make a logit of a representation.
+        const half_t* all_reps = reps + p * PAIRS * H;
+        if (warp() == 0) {
+          float sum = 0.f;
+          for (int r = lane(); r < pairs; r += 32) sum += of_logits[p * PAIRS + r];
+          sum = sum_of_warp(sum);
+          if (lane() == 0) add1(sums + SUM_OUT_B + p, sum);
+        }
+        add_weighted_rows<1>(
+            sums + SUM_OUT_W + p * H, reinterpret_cast<float*>(two), pairs,
+            [&](int r, int k) {
+              return fetch(reinterpret_cast<const uint4*>(all_reps + (rows.first(r) * NP + rows.second(r)) * H + k));
+            },
+            [&](int r, int) { return of_logits[p * PAIRS + r]; });
+        wait_for_all();
+
         build_wanted(two, p, false);
         wait_for_all();
-        tile_product<4>(two, half + HALF_DEC_MSG_T + p * H * H / 8, tiles, [&](int row, int column, float(&c)[4][4]) {
+        add_gradient(sums + SUM_DEC_MSG + p * H * H, one, two, tiles, back);
+        row_sums<1>(
+            two, tiles,
+            [&](int, int row, unsigned(&x)[4]) { channels_as_weights(x, edge, row, [](int r) { return r; }); },
+            [&](int, int column, const float(&c)[4]) {
+              add2(sums + SUM_DEC_EDGE + (p * 8 + lane_row()) * H + column, back * (c[0] + c[2]), back * (c[1] + c[3]));
+            });
+        node_sums(two, n, [&](int v, int i) { return v * n + i; }, keep(of_sources + H));
+        narrow_product(two, half + HALF_DEC_EDGE_T + p * H * 8 / 8, tiles, [&](int row, float(&c)[4]) {
+          for (int i = 0; i < 4; i++) {
+            const int r = row + lane_row() + i / 2 * 8;
+            if (r < pairs) of_edge[r * 8 + lane_column() + i % 2] += back * c[i];
+          }
+        });
+        wait_for_all();
+      }
+
+      // Of edge messages, by all that is decoded from them; then of triplets' features.
+      for (int i = 0; i < P; i++) {
+        const int p = P - 1 - i;
+        if (i > 0) build_wanted(two, p, false);  // that of the last pointer is still there
+        const Weights<4> over_edges(half + HALF_DEC_MSG_T + p * H * H / 8);
+        wait_for_all();
+        tile_product(two, over_edges, tiles, [&](int row, int column, float(&c)[4][4]) {
           put_pairs(one, row, column, c, [&](int r, int k, float x, float y) {
-            const float2 before = p ? unpack2(word_of(one, r, k)) : float2{0.f, 0.f};
+            const float2 before = i ? unpack2(word_of(one, r, k)) : float2{0.f, 0.f};
             return float2{x + before.x, y + before.y};
           });
         });
@@ -543,12 +520,16 @@ KERNEL backward(Backward a) {
     {
       const Numbers sent_then{me.at(a.sent, t, NP * 2 * H)};
       const Given<unsigned> winners{me.at(a.winners, t, NP * H)};
-      each(n * 2 * H, [&](int i) { sent[i / (2 * H) * SENT_STRIDE + i % (2 * H)] = sent_then[i]; });
+      each(n * 2 * H / 4, [&](int i) {
+        float* to = sent + i / (H / 2) * SENT_STRIDE + i % (H / 2) * 4;
+        *reinterpret_cast<float4*>(to) = fetch(reinterpret_cast<const float4*>(sent_then.at) + i);
+      });
       const float scale = fitting(top, of_warps), back = 1.f / scale;  // and waits
       each(n * H, [&](int i) { of_best[i] *= scale / ones_in(winners[i]); });  // for each that was largest
       build_first(two, edge, sent, rows, half, n, tiles);
+      const Weights<4> first(half + HALF_FIRST);
       wait_for_all();
-      tile_product<4>(two, half + HALF_FIRST, tiles, [&](int row, int column, float(&c)[4][4]) {
+      tile_product(two, first, tiles, [&](int row, int column, float(&c)[4][4]) {
         put_pairs<true>(one, row, column, c, [&](int, int k, float x, float y) {
           return float2{x + single[SINGLE_FIRST_B + k], y + single[SINGLE_FIRST_B + k + 1]};
         });
@@ -565,6 +546,7 @@ KERNEL backward(Backward a) {
       });
       wait_for_all();
       add_gradient(sums + SUM_SECOND, one, two, tiles, back);
+      const Weights<4> second_turned(half + HALF_SECOND_T);
       wait_for_all();
       // times the slope of what lies there: a ReLU's
       const auto to_before = [&](half_t* tile) {
@@ -575,7 +557,7 @@ KERNEL backward(Backward a) {
           });
         };
       };
-      tile_product<4>(two, half + HALF_SECOND_T, tiles, to_before(one));
+      tile_product(two, second_turned, tiles, to_before(one));
       wait_for_all();
       build_first(two, edge, sent, rows, half, n, tiles);
       wait_for_all();
@@ -588,8 +570,9 @@ KERNEL backward(Backward a) {
           [&](int m, int column, const float(&c)[4]) {
             if (lane_row() == 0) add2(sums + SUM_FIRST_B + column, back * c[0], back * c[1]);
           });
+      const Weights<4> first_turned(half + HALF_FIRST_T);
       wait_for_all();
-      tile_product<4>(one, half + HALF_FIRST_T, tiles, to_before(two));
+      tile_product(one, first_turned, tiles, to_before(two));
       wait_for_all();
       row_sums<1>(
           two, tiles,

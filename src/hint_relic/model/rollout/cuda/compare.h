@@ -65,8 +65,8 @@ struct Pair {
 };
 
 // The first layer of a projection, from one tile to another.
-DEVICE void project_first(const half_t* from, half_t* to, const uint4* half, Numbers single, int tiles) {
-  tile_product<4>(from, half + PROJECT_FIRST, tiles, [&](int row, int column, float(&c)[4][4]) {
+DEVICE void project_first(const half_t* from, half_t* to, const Weights<4>& first, Numbers single, int tiles) {
+  tile_product(from, first, tiles, [&](int row, int column, float(&c)[4][4]) {
     put_pairs<true>(to, row, column, c, [&](int, int k, float x, float y) {
       return float2{x + single[k], y + single[k + 1]};
     });
@@ -100,10 +100,12 @@ KERNEL compare(Compare a) {
     for (int side = 0; side < 2; side++) {
       const int n = side ? me.m : me.n, tiles = (n * n + 15) / 16;
       load_tile(one, me.of(a.reps, side, t, p, P_, PAIRS * H), n);
+      const Weights<4> first(half + PROJECT_FIRST);
       wait_for_all();
-      project_first(one, two, half, single, tiles);
+      project_first(one, two, first, single, tiles);
+      const Weights<4> second(half + PROJECT_SECOND);
       wait_for_all();
-      tile_product<4>(two, half + PROJECT_SECOND, tiles, [&](int row, int column, float(&c)[4][4]) {
+      tile_product(two, second, tiles, [&](int row, int column, float(&c)[4][4]) {
         float squares[2] = {};
         put_pairs(one, row, column, c, [&](int r, int k, float x, float y) {
           x = within(x + single[H + k]), y = within(y + single[H + k + 1]);
@@ -204,32 +206,34 @@ KERNEL compare_backward(CompareBackward a) {
 
     // ---- of anchors (by the view's rows) and of images (by the input's)
     for (int side = 0; side < 2; side++) {
-      const int n = side ? me.m : me.n, tiles = (n * n + 15) / 16;
+      const int n = side ? me.m : me.n;
       const half_t* projected = me.of(a.projected, side, t, me.which, COMPARES_, PAIRS * H);
       const float* lengths = me.of(a.scale, side, t, me.which, COMPARES_, ROWS);
       load_tile(one, projected, n);
-      each(n * n, [&](int r) { scale[r] = lengths[r]; });
+      each(n * n, [&](int r) {
+        const int v = side ? origin[r % n] : r % n;
+        scale[r] = lengths[r];
+        wanted[r] = v < 0 ? 0.f : fit * lengths[r] * (side ? of_forth : of_back)[v * NP + r / n];
+      });
       wait_for_all();
       each(me.n * H, [&](int item) {
         const int v = item / H, k = item % H, u = truth[v];
         const int r = side ? places[u] * n + places[v] : u * n + v;
         (side ? images : anchors)[item] = unpack(one[wide(r, k)]) * scale[r];
       });
-      row_sums<NODE_TILES>(
-          one, tiles,
-          [&](int m, int row, unsigned(&x)[4]) {
-            weights_for_rows(x, 16 * m, row, [&](int v, int r) {
-              const int u = r / n, at = r % n;
-              if (r >= n * n || v >= me.n || at != (side ? places[v] : v)) return 0.f;
-              return fit * scale[r] * (side ? of_forth : of_back)[v * NP + u];
-            });
-          },
-          [&](int m, int column, const float(&c)[4]) {
-            for (int j = 0; j < 4; j++) {
-              const int v = 16 * m + lane_row() + j / 2 * 8;
-              if (v < me.n) (side ? of_anchors : of_images)[v * H + column + j % 2] = c[j];
-            }
-          });
+      each(me.n * (H / 4), [&](int item) {
+        const int v = item / (H / 4), k = item % (H / 4) * 4, at = side ? places[v] : v;
+        float sum[4] = {};
+#pragma unroll 4
+        for (int r = at; r < n * n; r += n) {
+          const uint2 four = *reinterpret_cast<const uint2*>(one + wide(r, k));
+          const float2 x = unpack2(four.x), y = unpack2(four.y);
+          const float of = wanted[r];
+          sum[0] += of * x.x, sum[1] += of * x.y, sum[2] += of * y.x, sum[3] += of * y.y;
+        }
+        float* to = (side ? of_anchors : of_images) + v * H + k;
+        for (int j = 0; j < 4; j++) to[j] = sum[j];
+      });
       wait_for_all();
     }
     for (int item = warp(); item < 2 * me.n; item += WARPS) {
@@ -260,8 +264,9 @@ KERNEL compare_backward(CompareBackward a) {
         scale[r] = r < n * n ? lengths[r] : 0.f;
         wanted[r] = x, alike[r] = y;
       });
+      const Weights<4> first(half + PROJECT_FIRST);
       wait_for_all();
-      project_first(one, two, half, single, tiles);
+      project_first(one, two, first, single, tiles);
       wait_for_all();
       each_part(tiles, [&](int row, int column) {
         int of[2];
@@ -291,8 +296,9 @@ KERNEL compare_backward(CompareBackward a) {
       row_sums<1>(one, tiles, ones, [&](int m, int column, const float(&c)[4]) {
         if (lane_row() == 0) add2(sums + PROJECT_SUM_SECOND_B + column, after * c[0], after * c[1]);
       });
+      const Weights<4> second_turned(half + PROJECT_SECOND_T);
       wait_for_all();
-      tile_product<4>(one, half + PROJECT_SECOND_T, tiles, [&](int row, int column, float(&c)[4][4]) {
+      tile_product(one, second_turned, tiles, [&](int row, int column, float(&c)[4][4]) {
         put_pairs(two, row, column, c, [&](int r, int k, float x, float y) {
           const unsigned there = word_of(two, r, k);
           return float2{there & 0x7fff ? x : 0.f, there >> 16 & 0x7fff ? y : 0.f};
@@ -306,7 +312,7 @@ KERNEL compare_backward(CompareBackward a) {
         if (lane_row() == 0) add2(sums + PROJECT_SUM_FIRST_B + column, after * c[0], after * c[1]);
       });
       half_t* of_reps = me.of(a.of_reps, side, t, me.which, COMPARES_, PAIRS * H);
-      tile_product<4>(two, half + PROJECT_FIRST_T, tiles, [&](int row, int column, float(&c)[4][4]) {
+      tile_product(two, Weights<4>(half + PROJECT_FIRST_T), tiles, [&](int row, int column, float(&c)[4][4]) {
         each_pair(row, column, c, [&](int r, int k, float x, float y) {
           if (r < n * n) *reinterpret_cast<unsigned*>(of_reps + (r / n * NP + r % n) * H + k) = pack(within(x), within(y));
         });

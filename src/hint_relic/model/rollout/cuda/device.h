@@ -78,9 +78,22 @@ DEVICE uint4 fetch(const uint4* at) {
       : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w) : "l"(at));
   return x;
 }
+// The same, asked for here and now: before a barrier, say, for what comes after it.
+DEVICE uint4 fetch_early(const uint4* at) {
+  uint4 x;
+  asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w) : "l"(at));
+  return x;
+}
 DEVICE uint2 fetch(const uint2* at) {
   uint2 x;
   asm("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r"(x.x), "=r"(x.y) : "l"(at));
+  return x;
+}
+DEVICE float4 fetch(const float4* at) {
+  float4 x;
+  asm("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];"
+      : "=f"(x.x), "=f"(x.y), "=f"(x.z), "=f"(x.w) : "l"(at));
   return x;
 }
 DEVICE float fetch(const float* at) {

@@ -111,18 +111,19 @@ KERNEL forward(Forward a) {
 
     // ---- messages, and the largest of them for each receiver
     build_first(one, edge, sent, rows, half, n, tiles);
+    const Weights<4> first(half + HALF_FIRST);
     wait_for_all();
-    tile_product<4>(one, half + HALF_FIRST, tiles, [&](int row, int column, float(&c)[4][4]) {
+    tile_product(one, first, tiles, [&](int row, int column, float(&c)[4][4]) {
       put_pairs<true>(two, row, column, c, [&](int, int k, float x, float y) {
         return float2{x + single[SINGLE_FIRST_B + k], y + single[SINGLE_FIRST_B + k + 1]};
       });
     });
+    Weights<2> second(half + HALF_SECOND);
     wait_for_all();
     float* best = me.at(a.best, t, NP * H);
     unsigned* winners = me.at(a.winners, t, NP * H);
     for (int side = 0; side < 2; side++) {
-      tile_product<2>(two, half + HALF_SECOND + side * (H / 2) * H / 8, tiles,
-                      [&](int row, int column, float(&c)[4][4]) {
+      tile_product(two, second, tiles, [&](int row, int column, float(&c)[4][4]) {
         each_pair(row, column, c, [&](int r, int k, float x, float y) {
           *reinterpret_cast<float2*>(waiting + r * 64 + ((k >> 3 ^ (r & 7)) << 3) + (k & 7)) = float2{x, y};
         });
@@ -144,6 +145,7 @@ KERNEL forward(Forward a) {
         winners[j * H + c] = who;
         read[j * READ_STRIDE + c] = pack(top, 0.f) & 0xffff;
       }
+      if (side == 0) second = Weights<2>(half + HALF_SECOND + (H / 2) * H / 8);
       wait_for_all();
     }
 
@@ -232,6 +234,7 @@ KERNEL forward(Forward a) {
       const float2 z{x + single[SINGLE_DEC_B + c], y + single[SINGLE_DEC_B + c + 1]};
       *reinterpret_cast<float2*>(decoded + v * DN_STRIDE + c) = z;
     });
+    Weights<4> over_edges(half + (P ? HALF_DEC_MSG : HALF_FIRST));
     wait_for_all();
 
     // ---- pointers: for each edge (u, v) whether v points at u
@@ -241,8 +244,7 @@ KERNEL forward(Forward a) {
       const Numbers w = single + SINGLE_OUT_W + p * H;
       uint4 b[4];
       channel_weights(b, half + HALF_DEC_EDGE + p * H * 32 / 8);
-      tile_product<4>(one, half + HALF_DEC_MSG + p * H * H / 8, tiles,
-                      [&](int row, int column, float(&c)[4][4]) {
+      tile_product(one, over_edges, tiles, [&](int row, int column, float(&c)[4][4]) {
         add_channels(c, edge, b, row, [](int r) { return r; });
         float sum[2] = {};
         unsigned source_larger[2] = {};
@@ -279,6 +281,7 @@ KERNEL forward(Forward a) {
         logits[p * PAIRS + v * n + u] = x;
         me.at(a.pointers, t, P_ * PAIRS)[(p * NP + v) * NP + u] = x;
       });
+      if (p + 1 < P) over_edges = Weights<4>(half + HALF_DEC_MSG + (p + 1) * H * H / 8);
       wait_for_all();
     }
 

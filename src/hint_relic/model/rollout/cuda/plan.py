@@ -211,7 +211,8 @@ class Plan(usual.Plan):
         pairs, channels = self.nodes**2, max(1, sum(self.channels(Location.EDGE)))
         decoded = 2 * self.nodes * (max(self.decoded, H) + 32)
         triplets = 2 * (5 * F * pairs + 3 * F * WARPS * channels)
-        return _up(max(_up(pairs, 16) * H, nodes * (widest + 8), decoded, triplets), 64)
+        by_warp = 2 * WARPS * H * max(1, self.edge_columns)
+        return _up(max(_up(pairs, 16) * H, nodes * (widest + 8), decoded, triplets, by_warp), 64)
 
     def shared_bytes(self, kernel: str) -> int:
         """The shared memory of a block, as a kernel lays it out."""

@@ -9,7 +9,7 @@ constexpr int READ_STRIDE = READ + 8, HIDDEN_STRIDE = H + 8;
 // Rows of numbers that lanes read of eight nodes at a time: eight banks apart.
 constexpr int SENT_STRIDE = 2 * H + 8, DN_STRIDE = (DN + 23) / 32 * 32 + 8;
 static_assert(TILE >= ROWS * H && TILE >= NODE_ROWS * (Z + 8) && TILE >= NODE_ROWS * (DNK + 8) && TILE / 2 >= 2 * NP * H &&
-              TILE / 2 >= 5 * F * PAIRS + 3 * F * WARPS * KE_ && TILE / 2 >= NP * DN_STRIDE, "room for all");
+              TILE / 2 >= SE_ * WARPS * H && TILE / 2 >= 5 * F * PAIRS + 3 * F * WARPS * KE_ && TILE / 2 >= NP * DN_STRIDE, "room for all");
 constexpr int POINTED = 2 * H * P;               // columns of pointers among those of decoders
 constexpr bool DECODES = P + SE + SN + GD > 0;
 enum Kind { SCALAR, MASK, MASK_ONE, CATEGORICAL };

@@ -65,16 +65,26 @@ DEVICE uint4 weights_of(const uint4* weights, int k32s, int column8, int k32) {
   return fetch(weights + (column8 * k32s + k32) * 32 + lane());
 }
 
-// A tile times 128 x (32 * GROUPS) weights: each warp has 32 columns, of every other part of rows.
+// A warp's part of 128 x (32 * GROUPS) weights. They are far away, so they are asked for while others
+// are still busy with the tile that is to be multiplied: before the barrier.
+template <int GROUPS>
+struct Weights {
+  uint4 b[4][4];
+  DEVICE_MEMBER explicit Weights(const uint4* weights) {
+    const uint4* mine = weights + 4 * (warp() % GROUPS) * 4 * 32 + lane();
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+#pragma unroll
+      for (int k = 0; k < 4; k++) b[i][k] = fetch_early(mine + (i * 4 + k) * 32);
+  }
+};
+
+// A tile times such weights: each warp has 32 columns, of every other part of rows.
 // use(row, column, part): 16 rows from `row` on, 32 columns from `column` on, in four parts of 8.
 template <int GROUPS, class Use>
-DEVICE void tile_product(const half_t* tile, const uint4* weights, int tiles, Use use) {
-  const int group = warp() % GROUPS, column = 32 * group;
-  uint4 b[4][4];
-#pragma unroll
-  for (int i = 0; i < 4; i++)
-#pragma unroll
-    for (int k = 0; k < 4; k++) b[i][k] = weights_of(weights, 4, 4 * group + i, k);
+DEVICE void tile_product(const half_t* tile, const Weights<GROUPS>& weights, int tiles, Use use) {
+  const int column = 32 * (warp() % GROUPS);
+  const auto& b = weights.b;
   for (int t = warp() / GROUPS; t < tiles; t += WARPS / GROUPS) {
     float c[4][4] = {};
 #pragma unroll
@@ -247,6 +257,41 @@ DEVICE void row_sums(const half_t* tile, int tiles, Weigh weigh, Use use) {
   }
 #pragma unroll
   for (int m = 0; m < M; m++) use(m, column + lane_column(), c[m]);
+}
+
+// sums (S x 128) += over so many rows of 128 numbers each, times S weights: eight columns and every
+// 32nd row a thread, and what warps find is added in the same order each time. row(r, k): eight
+// numbers; of(r, s): a weight; by_warp: room for S * WARPS * 128 numbers, which others may still read.
+template <int S, class Row, class Of>
+DEVICE void add_weighted_rows(float* sums, float* by_warp, int rows, Row row, Of of) {
+  const int column = 8 * (lane() & 15);
+  float2 sum[S][4] = {};
+#pragma unroll 4
+  for (int r = 2 * warp() + (lane() >> 4); r < rows; r += 2 * WARPS) {
+    const uint4 x = row(r, column);
+    const float2 x2[4] = {unpack2(x.x), unpack2(x.y), unpack2(x.z), unpack2(x.w)};
+#pragma unroll
+    for (int s = 0; s < S; s++) {
+      const float weight = of(r, s);
+#pragma unroll
+      for (int i = 0; i < 4; i++) sum[s][i].x += weight * x2[i].x, sum[s][i].y += weight * x2[i].y;
+    }
+  }
+  wait_for_all();
+#pragma unroll
+  for (int s = 0; s < S; s++)
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      const float2 both{sum[s][i].x + from_lane(sum[s][i].x, 16), sum[s][i].y + from_lane(sum[s][i].y, 16)};
+      if (lane() < 16) *reinterpret_cast<float2*>(by_warp + (warp() * S + s) * H + column + 2 * i) = both;
+    }
+  wait_for_all();
+  each(S * H, [&](int i) {
+    float all = 0.f;
+#pragma unroll
+    for (int w = 0; w < WARPS; w++) all += by_warp[w * S * H + i];
+    add1(sums + i, all);
+  });
 }
 
 // Sums over the rows of a tile that belong to a node, of which row_of(node, i) is the i-th of n.
