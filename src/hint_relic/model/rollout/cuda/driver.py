@@ -29,6 +29,10 @@ from .plan import MOST_SHARED, THREADS, Plan
 
 HERE = Path(__file__).parent
 HEADERS = ("device.h", "tiles.h", "sample.h", "forward.h", "backward.h", "compare.h")
+_PROBE = """
+#include "device.h"
+extern "C" __global__ void probe(float* x) { add1(x, inverse_root(*x)); }
+"""
 _DYNAMIC_SHARED, _SHARED_BYTES = 8, 97  # attributes of a function, of a device
 _MOST_BYTES = 2**24  # of a compiled kernel
 
@@ -45,6 +49,10 @@ def available() -> bool:
     except (AttributeError, ValueError, OSError):
         return False
     if major < 9 or _attribute(_SHARED_BYTES) < MOST_SHARED:
+        return False
+    try:
+        _compile([_PROBE, *_headers(), ""], _architecture())
+    except RuntimeError:  # NVRTC is there, but not all of it, or not the version we know
         return False
     starts_on("CUDA", start, _prepare)
     return True
@@ -96,10 +104,13 @@ def _architecture() -> str:
     return f"sm_{str(jax.devices()[0].compute_capability).replace('.', '')}"
 
 
+def _headers() -> list[str]:
+    return [(HERE / name).read_text() for name in HEADERS]
+
+
 def compiled(plan: Plan, architecture: str) -> bytes:
     """The kernels of a plan as machine code, from the cache folder where it has them."""
-    sources = [(HERE / "steps.cu").read_text(), *((HERE / x).read_text() for x in HEADERS)]
-    sources.append(plan.header())
+    sources = [(HERE / "steps.cu").read_text(), *_headers(), plan.header()]
     version = (ctypes.c_int(), ctypes.c_int())
     _nvrtc().nvrtcVersion(*map(ctypes.byref, version))
     said = f"{architecture} {version[0].value}.{version[1].value}\n"
