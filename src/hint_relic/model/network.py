@@ -5,7 +5,6 @@ Written for ONE sample; callers map it over batches (`jax.vmap`) and over seeds.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -24,7 +23,7 @@ from .encode import Channels, Encoder, is_edge_pointer, join_channels, join_enco
 from .feedback import fed_back
 from .layers import Linear
 from .process import Processor
-from .rollout.plan import KERNELS, Plan, plan_for
+from .rollout.plan import Plan, plan_for
 from .rollout.run import Rollout, roll_out
 from .sinkhorn import log_sinkhorn
 from .steps import loop
@@ -285,7 +284,7 @@ class Executor:
         if type(self.network.processor) is not Processor or self.hard:
             return None
         fields = self.network.inputs.fields, self.network.hints.fields
-        if jax.default_backend() == "gpu" and os.environ.get(KERNELS) == "1":
+        if jax.default_backend() == "gpu":
             from .rollout.cuda import run as kernels
 
             return kernels.kernels_for(self.network.config, *fields, nodes)

@@ -59,6 +59,8 @@ def environment() -> dict[str, Any]:
     """What made a result: versions, commit, hardware and command."""
     import jax
 
+    from ..model.rollout.plan import available
+
     versions: dict[str, str | None] = {}
     for package in PACKAGES:
         try:
@@ -74,6 +76,7 @@ def environment() -> dict[str, Any]:
         "platform": device.platform,
         "devices": jax.device_count(),
         "cpus": os.cpu_count(),
+        "kernels": available(),
         "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
     }
 

@@ -24,7 +24,7 @@ from hint_relic.model.flat import Layout
 from hint_relic.model.network import Executor, to_problems
 from hint_relic.model.rollout.cuda import driver
 from hint_relic.model.rollout.cuda import plan as of_kernels
-from hint_relic.model.rollout.plan import KERNELS, Plan
+from hint_relic.model.rollout.plan import KERNELS, Plan, available
 from hint_relic.spec import POINTERS, Field, Location
 from hint_relic.train.task import Task, initial, stream_for
 from hint_relic.types import Batch
@@ -278,22 +278,24 @@ def live_part(field: Field, x: Any, nodes: int) -> Any:
     return x[:, :nodes, :nodes] if pairs else x[:, :nodes]
 
 
-def test_only_who_asks_gets_kernels(monkeypatch):
+def test_who_gets_kernels(monkeypatch):
     made = case_of("minimum", "no_hints", 4)
     executor = Executor(made.layout.unflatten(made.weights[0]), training=True)
-    assert type(executor.plan(4)) is Plan
-    monkeypatch.setenv(KERNELS, "1")
+    monkeypatch.delenv(KERNELS, raising=False)
     assert type(executor.plan(4)) is Plan  # a CPU has its own
+    assert available()
     assert not driver.available()
 
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
-    monkeypatch.setattr(driver, "available", lambda: False)
     assert executor.plan(4) is None
+    assert not available()
     monkeypatch.setattr(driver, "available", lambda: True)
     assert isinstance(executor.plan(17), of_kernels.Plan)
+    assert available()
     assert executor.plan(18) is None
-    monkeypatch.delenv(KERNELS)
+    monkeypatch.setenv(KERNELS, "0")
     assert executor.plan(4) is None
+    assert not available()
 
 
 @pytest.mark.slow

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+import jax
 import numpy as np
 
 from ...config import Hints, ModelConfig
 from ...spec import POINTERS, Field, Kind, Location
 from ..encode import home, is_edge_pointer
 
-# An environment variable: 0 leaves all steps to JAX's loop; 1 asks for kernels on a GPU, too.
+# An environment variable: 0 leaves all steps to JAX's loop.
 KERNELS = "HINT_RELIC_KERNELS"
 MOST_NODES = 32  # where a maximum was is told by a bit for each node
 SCALAR, MASK, MASK_ONE, CATEGORICAL = range(4)
@@ -105,6 +106,17 @@ class Plan:
             np.array(x, np.int64).reshape(-1, 4) for x in [*others, pointers]
         )
         return Feeds(node, edge, graph, points, self.memory)
+
+
+def available() -> bool:
+    """Whether there are kernels for this machine, and nobody said to do without."""
+    if os.environ.get(KERNELS) == "0":
+        return False
+    if jax.default_backend() == "gpu":
+        from .cuda import driver
+
+        return driver.available()
+    return jax.default_backend() == "cpu"
 
 
 def plan_for(config: ModelConfig, inputs: Fields, hints: Fields, nodes: int) -> Plan | None:
