@@ -172,11 +172,14 @@ DEVICE void multiply(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigne
   }
 }
 
+DEVICE unsigned from_lane(unsigned x, int mask) {
+  return emulated::exchange({{}, x, nullptr})[(thread_index() % 32) ^ mask].word;
+}
 DEVICE float from_lane(float x, int mask) {
   unsigned word;
   std::memcpy(&word, &x, 4);
-  const emulated::Exchange* all = emulated::exchange({{}, word, nullptr});
-  std::memcpy(&x, &all[(thread_index() % 32) ^ mask].word, 4);
+  word = from_lane(word, mask);
+  std::memcpy(&x, &word, 4);
   return x;
 }
 

@@ -221,31 +221,43 @@ KERNEL backward(Backward a) {
       // What is wanted of a pointer's representations: of the edge, or of its source, where that
       // was larger.
       const auto build_wanted = [&](half_t* tile, int p, bool of_source) {
-        const Numbers w = single + (SINGLE_OUT_W + p * H);
-        const int c = COMPARED_AS[p];
-        const float of_rep = c >= 0 ? reps_scale[c] : 0.f;
-        each_part(tiles, [&](int row, int column) {
-          float wanted[2];
-          unsigned mine[2];
-          const half_t* also[2];
+        // A thread has the same eight columns of every 32nd row. Of four bytes, each has two bits of
+        // those eight.
+        constexpr int AT_ONCE = 4;  // rows that are waited for together
+        const int k = (thread_index() & 15) << 3, shift = k / 8 % 4 * 2, c = COMPARED_AS[p];
+        const unsigned* bits_of = reinterpret_cast<const unsigned*>(larger.at) + p * PAIRS * 4 + k / 32;
+        const half_t* also = wanted_of_reps + max(c, 0) * PAIRS * H + k;
+        const float of_rep = c >= 0 ? scale * reps_scale[c] : 0.f;
+        const Numbers w = single + (SINGLE_OUT_W + p * H + k);
+        float weight[8];
 #pragma unroll
-          for (int h = 0; h < 2; h++) {
-            const int r = row + lane_row() + 8 * h;
-            const bool there = r < pairs;
-            wanted[h] = there ? of_logits[p * PAIRS + r] : 0.f;
-            mine[h] = larger[(p * PAIRS + (there ? r : 0)) * 16 + column / 8 + (lane() & 3)];
-            mine[h] = !there ? 0 : of_source ? mine[h] : ~mine[h];
-            also[h] = wanted_of_reps + (max(c, 0) * PAIRS + rows.first(r) * NP + rows.second(r)) * H;
+        for (int i = 0; i < 8; i++) weight[i] = scale * w[i];
+        for (int first = thread_index() >> 4; first < 16 * tiles; first += AT_ONCE * (THREADS / 16)) {
+          unsigned bits[AT_ONCE];
+          uint4 of[AT_ONCE];
+#pragma unroll
+          for (int b = 0; b < AT_ONCE; b++) {
+            const int r = min(first + b * (THREADS / 16), pairs - 1);
+            bits[b] = fetch(bits_of + r * 4);
+            of[b] = {0, 0, 0, 0};
+            if (of_rep > 0.f) of[b] = fetch(reinterpret_cast<const uint4*>(also + (rows.first(r) * NP + rows.second(r)) * H));
           }
-          put_part(tile, row, column, [&](int, int k, int i, int h) {
-            float x = wanted[h] * w[k], y = wanted[h] * w[k + 1];
-            if (of_rep > 0.f) {
-              const float2 of = unpack2(fetch(reinterpret_cast<const unsigned*>(also[h] + k)));
-              x += of_rep * of.x, y += of_rep * of.y;
+#pragma unroll
+          for (int b = 0; b < AT_ONCE; b++) {
+            const int r = first + b * (THREADS / 16);
+            if (r >= 16 * tiles) continue;
+            const float wanted = r < pairs ? of_logits[p * PAIRS + r] : 0.f;
+            const unsigned mine = r < pairs ? (of_source ? bits[b] : ~bits[b]) >> shift : 0, words[4] = {of[b].x, of[b].y, of[b].z, of[b].w};
+            unsigned made[4];
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+              const float2 rep = unpack2(words[i]);
+              const float x = wanted * weight[2 * i] + of_rep * rep.x, y = wanted * weight[2 * i + 1] + of_rep * rep.y;
+              made[i] = pack(mine >> (8 * i) & 1 ? x : 0.f, mine >> (8 * i + 1) & 1 ? y : 0.f);
             }
-            return float2{mine[h] >> (2 * i) & 1 ? scale * x : 0.f, mine[h] >> (2 * i + 1) & 1 ? scale * y : 0.f};
-          });
-        });
+            *reinterpret_cast<uint4*>(tile + wide(r, k)) = uint4{made[0], made[1], made[2], made[3]};
+          }
+        }
       };
 
       // Of edges' own numbers: weights over edge messages and over channels, sources and targets.
@@ -438,18 +450,18 @@ KERNEL backward(Backward a) {
         each(3 * H, [&](int c) {
           float wanted = 0.f, x[NP], top = -INFINITY, number = 0.f;
           for (int g = 0; g < GD; g++) wanted += of_graph_logits[g] * single[SINGLE_POOLED + c * GD + g];
+          read_by_graph(x, single, node, n, c, [&](int i) { return hidden[i]; }, [&](int i) { return after[i]; });
 #pragma unroll
-          for (int v = 0; v < NP; v++) {
-            x[v] = -INFINITY;
-            if (v < n) x[v] = c < H ? encoded(single, node + v * CHANNELS, c) : c < 2 * H ? hidden[v * H + c - H] : after[v * H + c - 2 * H];
-            top = fmaxf(top, x[v]);
+          for (int v = 0; v < NP; v++) top = fmaxf(top, x[v]);
+#pragma unroll
+          for (int v = 0; v < NP; v++) number += x[v] == top;
+          const float share = wanted / number;
+          if (c < H) {
+            for (int v = 0; v < n; v++) of_node_now[v * H + c] = 0.f, of_code[v * H + c] = 0.f;
           }
 #pragma unroll
-          for (int v = 0; v < NP; v++) number += v < n && x[v] == top;
-#pragma unroll
           for (int v = 0; v < NP; v++) {
-            const float share = v < n && x[v] == top ? wanted / number : 0.f;
-            if (v >= n) continue;
+            if (x[v] != top) continue;
             if (c < H) of_code[v * H + c] = of_node_now[v * H + c] = share;
             else if (c < 2 * H) of_state[v * H + c - H] += share;
             else of_hidden[v * H + c - 2 * H] += share;
@@ -535,15 +547,25 @@ KERNEL backward(Backward a) {
         });
       });
       wait_for_all();
-      each_part(tiles, [&](int row, int column) {
-        put_part(two, row, column, [&](int r, int k, int, int) {
-          const int j = rows.first(r), sender = rows.second(r);
-          const uint2 who = fetch(reinterpret_cast<const uint2*>(winners.at + j * H + k));
-          const float2 of = *reinterpret_cast<const float2*>(of_best + j * H + k);
-          const bool x = r < pairs && who.x >> sender & 1, y = r < pairs && who.y >> sender & 1;
-          return float2{x ? of.x : 0.f, y ? of.y : 0.f};
-        });
+      // Eight columns of a receiver a thread, for every other sender.
+      each(n * 32, [&](int item) {
+        const int k = (item & 15) << 3, j = item >> 5;
+        const uint4* who_at = reinterpret_cast<const uint4*>(winners.at + j * H + k);
+        const uint4 first_who = fetch(who_at), second_who = fetch(who_at + 1);
+        const unsigned who[8] = {first_who.x, first_who.y, first_who.z, first_who.w,
+                                 second_who.x, second_who.y, second_who.z, second_who.w};
+        unsigned of[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++) of[i] = pack(of_best[j * H + k + 2 * i], of_best[j * H + k + 2 * i + 1]);
+        for (int sender = item >> 4 & 1; sender < n; sender += 2) {
+          unsigned made[4];
+#pragma unroll
+          for (int i = 0; i < 4; i++)
+            made[i] = of[i] & ((who[2 * i] >> sender & 1) * 0xffff | (who[2 * i + 1] >> sender & 1) * 0xffff0000);
+          *reinterpret_cast<uint4*>(two + wide(j * n + sender, k)) = uint4{made[0], made[1], made[2], made[3]};
+        }
       });
+      clear(two + pairs * H, (16 * tiles - pairs) * H);
       wait_for_all();
       add_gradient(sums + SUM_SECOND, one, two, tiles, back);
       const Weights<4> second_turned(half + HALF_SECOND_T);
@@ -600,18 +622,22 @@ KERNEL backward(Backward a) {
 
     // ---- to the state and the channels that the step began with
     {
-      const float back = stage<Z>(one, of_z, Z, Z, n, of_warps);
+      float* on_graph = reinterpret_cast<float*>(two);
+      if (KGI + KGH > 0)
+        each(H + F, [&](int c) {
+          float all = 0.f;
+#pragma unroll 8
+          for (int v = 0; v < n; v++) all += of_z[v * Z + (c < H ? H + c : 4 * H + 2 * F + c - H)];
+          on_graph[c] = all;
+        });
+      const float back = stage<Z>(one, of_z, Z, Z, n, of_warps);  // and waits
       node_product<Z, 2>(one, Z + 8, half + HALF_Z_T, H + CHANNELS, n, [&](int v, int c, float x, float y) {
         float* at = c < H ? of_hidden + v * H + c : of_node + v * CHANNELS + c - H;
         at[0] += back * x, at[1] += back * y;
       });
       for (int k = warp(); k < KGI + KGH; k += WARPS) {
         float x = 0.f;
-        for (int c = lane(); c < H + F; c += 32) {
-          float all = 0.f;
-          for (int v = 0; v < n; v++) all += of_z[v * Z + (c < H ? H + c : 4 * H + 2 * F + c - H)];
-          x += all * single[SINGLE_GRAPH + k * (H + F) + c];
-        }
+        for (int c = lane(); c < H + F; c += 32) x += on_graph[c] * single[SINGLE_GRAPH + k * (H + F) + c];
         x = sum_of_warp(x);
         for (int g = 0; g < GD; g++) x += of_graph_logits[g] * single[SINGLE_GRAPH_DEC + k * GD + g];
         if (lane() == 0) of_graph[k] = x;

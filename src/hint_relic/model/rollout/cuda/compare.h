@@ -138,15 +138,25 @@ KERNEL compare(Compare a) {
     }
     // The tile holds the view's rows now; then the input's again. That of (v, u) is row (u, v).
     const auto measure = [&](float* to, const float* with, int n, bool of_view) {
-      for (int item = warp(); item < me.n * n; item += WARPS) {
-        const int v = item / n, u = item % n, r = u * n + (of_view ? places[v] : v);
+      const int items = me.n * n;
+      for (int first = 8 * warp(); first < items; first += 8 * WARPS) {  // four lanes each
+        const int item = min(first + lane_row(), items - 1), v = item / n, u = item % n;
+        const int r = u * n + (of_view ? places[v] : v);
         float x = 0.f;
-        for (int k = lane() * 2; k < H; k += 64) {
-          const float2 of = unpack2(word_of(one, r, k));
-          x += of.x * with[v * H + k] + of.y * with[v * H + k + 1];
+#pragma unroll
+        for (int j = 0; j < 4; j++) {  // rows next to each other begin with other columns, in other banks
+          const int k = 32 * ((j + lane_row()) & 3) + 8 * (lane() & 3);
+          const uint4 eight = *reinterpret_cast<const uint4*>(one + wide(r, k));
+          const unsigned words[4] = {eight.x, eight.y, eight.z, eight.w};
+#pragma unroll
+          for (int i = 0; i < 4; i++) {
+            const float2 of = unpack2(words[i]), to_it = *reinterpret_cast<const float2*>(with + v * H + k + 2 * i);
+            x += of.x * to_it.x + of.y * to_it.y;
+          }
         }
-        x = sum_of_warp(x) * scale[r];
-        if (lane() == 0) to[v * NP + u] = x;
+        x += from_lane(x, 1);
+        x += from_lane(x, 2);
+        if ((lane() & 3) == 0 && first + lane_row() < items) to[v * NP + u] = x * scale[r];
       }
       wait_for_all();
     };
@@ -268,25 +278,39 @@ KERNEL compare_backward(CompareBackward a) {
       wait_for_all();
       project_first(one, two, first, single, tiles);
       wait_for_all();
-      each_part(tiles, [&](int row, int column) {
-        int of[2];
-        bool also[2];
+      {  // a thread has the same eight columns of every 32nd row
+        constexpr int AT_ONCE = 2;  // rows that are waited for together
+        const int k = (thread_index() & 15) << 3;
+        for (int first = thread_index() >> 4; first < 16 * tiles; first += AT_ONCE * (THREADS / 16)) {
+          uint4 eight[AT_ONCE];
 #pragma unroll
-        for (int h = 0; h < 2; h++) {
-          const int r = row + lane_row() + 8 * h;
-          const int v = of[h] = r < n * n ? side ? origin[r % n] : r % n : -1;
-          also[h] = v >= 0 && r / n == (side ? places[truth[v]] : truth[v]);
+          for (int b = 0; b < AT_ONCE; b++) {
+            const int r = min(first + b * (THREADS / 16), n * n - 1);
+            eight[b] = *reinterpret_cast<const uint4*>(projected + (r / n * NP + r % n) * H + k);
+          }
+#pragma unroll
+          for (int b = 0; b < AT_ONCE; b++) {
+            const int r = first + b * (THREADS / 16);
+            if (r >= 16 * tiles) continue;
+            const int v = r < n * n ? side ? origin[r % n] : r % n : -1;
+            unsigned made[4] = {};
+            if (v >= 0) {
+              const bool also = r / n == (side ? places[truth[v]] : truth[v]);
+              const float of = scale[r] * wanted[r], of_mine = scale[r] * scale[r] * alike[r];
+              const float *with = (side ? anchors : images) + v * H + k, *own = (side ? of_images : of_anchors) + v * H + k;
+              const unsigned words[4] = {eight[b].x, eight[b].y, eight[b].z, eight[b].w};
+#pragma unroll
+              for (int i = 0; i < 4; i++) {
+                const float2 mine = unpack2(words[i]), to = *reinterpret_cast<const float2*>(with + 2 * i);
+                float x = of * to.x - of_mine * mine.x, y = of * to.y - of_mine * mine.y;
+                if (also) x += scale[r] * own[2 * i], y += scale[r] * own[2 * i + 1];
+                made[i] = pack(x, y);
+              }
+            }
+            *reinterpret_cast<uint4*>(one + wide(r, k)) = uint4{made[0], made[1], made[2], made[3]};
+          }
         }
-        put_part(one, row, column, [&](int r, int k, int, int h) {
-          if (of[h] < 0) return float2{0.f, 0.f};
-          const float2 mine = unpack2(*reinterpret_cast<const unsigned*>(projected + (r / n * NP + r % n) * H + k));
-          const int at = of[h] * H + k;
-          const float *with = (side ? anchors : images) + at, *own = (side ? of_images : of_anchors) + at;
-          float x = wanted[r] * with[0], y = wanted[r] * with[1];
-          if (also[h]) x += own[0], y += own[1];
-          return float2{scale[r] * (x - mine.x * scale[r] * alike[r]), scale[r] * (y - mine.y * scale[r] * alike[r])};
-        });
-      });
+      }
       wait_for_all();
       const float after = 1.f / fit;
       const auto ones = [&](int m, int row, unsigned(&x)[4]) {
@@ -313,8 +337,13 @@ KERNEL compare_backward(CompareBackward a) {
       });
       half_t* of_reps = me.of(a.of_reps, side, t, me.which, COMPARES_, PAIRS * H);
       tile_product(two, Weights<4>(half + PROJECT_FIRST_T), tiles, [&](int row, int column, float(&c)[4][4]) {
-        each_pair(row, column, c, [&](int r, int k, float x, float y) {
-          if (r < n * n) *reinterpret_cast<unsigned*>(of_reps + (r / n * NP + r % n) * H + k) = pack(within(x), within(y));
+        unsigned made[4][2];
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+#pragma unroll
+          for (int h = 0; h < 2; h++) made[i][h] = pack(within(c[i][2 * h]), within(c[i][2 * h + 1]));
+        each_eight(row, column, made, [&](int r, int k, const uint4& eight) {
+          if (r < n * n) *reinterpret_cast<uint4*>(of_reps + (r / n * NP + r % n) * H + k) = eight;
         });
       });
       wait_for_all();

@@ -113,6 +113,7 @@ DEVICE unsigned fetch(const unsigned char* at) {
 }
 
 DEVICE float from_lane(float x, int mask) { return __shfl_xor_sync(0xffffffffu, x, mask); }
+DEVICE unsigned from_lane(unsigned x, int mask) { return __shfl_xor_sync(0xffffffffu, x, mask); }
 DEVICE void wait_for_all() { __syncthreads(); }
 DEVICE float inverse_root(float x) { return rsqrtf(x); }
 DEVICE int thread_index() { return threadIdx.x; }

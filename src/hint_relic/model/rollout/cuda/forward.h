@@ -247,7 +247,7 @@ KERNEL forward(Forward a) {
       tile_product(one, over_edges, tiles, [&](int row, int column, float(&c)[4][4]) {
         add_channels(c, edge, b, row, [](int r) { return r; });
         float sum[2] = {};
-        unsigned source_larger[2] = {};
+        unsigned source_larger[2] = {}, made[4][2];
 #pragma unroll
         for (int i = 0; i < 4; i++)
 #pragma unroll
@@ -260,11 +260,11 @@ KERNEL forward(Forward a) {
             source_larger[h] |= (s.x > x) << (2 * i) | (s.y > y) << (2 * i + 1);
             const float f = fmaxf(s.x, x), g = fmaxf(s.y, y);
             sum[h] += f * w[k] + g * w[k + 1];
-            if (r < pairs) {
-              half_t* at = reps + (rows.first(r) * NP + rows.second(r)) * H + k;
-              *reinterpret_cast<unsigned*>(at) = pack(within(f), within(g));
-            }
+            made[i][h] = pack(within(f), within(g));
           }
+        each_eight(row, column, made, [&](int r, int k, const uint4& eight) {
+          if (r < pairs) *reinterpret_cast<uint4*>(reps + (rows.first(r) * NP + rows.second(r)) * H + k) = eight;
+        });
 #pragma unroll
         for (int h = 0; h < 2; h++) {
           const int r = row + lane_row() + 8 * h;
@@ -304,6 +304,18 @@ KERNEL forward(Forward a) {
                 c[i] + decoded[u * DN_STRIDE + POINTED + k] + decoded[v * DN_STRIDE + POINTED + SE + k];
           }
         }
+      });
+    }
+    // ---- the graph: the largest of all nodes, number by number
+    if (GD > 0) {
+      const float* before = me.at(a.hidden, t, NP * H, 1);
+      each(3 * H, [&](int c) {
+        float x[NP], top = -INFINITY;
+        read_by_graph(x, single, node, n, c, [&](int i) { return before[i]; }, [&](int i) { return hidden[i]; });
+#pragma unroll
+        for (int v = 0; v < NP; v++) top = fmaxf(top, x[v]);
+        best_of[c] = top;
+        me.at(a.pooled, t, 3 * H)[c] = top;
       });
     }
     wait_for_all();
@@ -366,28 +378,8 @@ KERNEL forward(Forward a) {
       });
     }
 
-    // ---- the graph: from the largest of all nodes, number by number
+    // ---- what the graph says, and what is fed back of it
     if (GD > 0) {
-      // `node` has changed already, perhaps: channels as they were are written down
-      const float* then = me.at(a.node_h, t, NP * KNH_, 1);
-      each(3 * H, [&](int c) {
-        float top = -INFINITY;
-        for (int v = 0; v < n; v++) {
-          float x;
-          if (c < H) {
-            float mine[KN_];
-            for (int k = 0; k < KNI; k++) mine[k] = node_in[v * KNI_ + k];
-            for (int k = 0; k < KNH; k++) mine[KNI + k] = then[v * KNH_ + k];
-            x = encoded(single, mine, c);
-          } else {
-            x = c < 2 * H ? me.at(a.hidden, t, NP * H, 1)[v * H + c - H] : hidden[v * H + c - 2 * H];
-          }
-          top = fmaxf(top, x);
-        }
-        best_of[c] = top;
-        me.at(a.pooled, t, 3 * H)[c] = top;
-      });
-      wait_for_all();
       float* graph_logits = me.at(a.graph_logits, t, GD_);
       float* graph_next = me.at(a.graph_h, t + 1, KGH_, 1);
       for (int g = warp(); g < GD; g += WARPS) {

@@ -170,10 +170,30 @@ DEVICE void moments(const float (&x)[4], float& mean, float& scale) {
   scale = inverse_root(sum_of_warp(squares) / H + 1e-5f);
 }
 
-// How a network encodes a node, one number of it.
-DEVICE float encoded(Numbers single, const float* channels, int k) {
-  float x = single[SINGLE_NODE_B + k];
-  for (int c = 0; c < KN; c++) x += channels[c] * single[SINGLE_NODE + c * H + k];
-  return x;
+// Number c of what decoders of the graph read, of each node: how it is encoded, its state before the
+// step and after it. -inf where there is no node.
+template <class Before, class After>
+DEVICE void read_by_graph(float (&x)[NP], Numbers single, const float* channels, int n, int c, Before before, After after) {
+  if (c < H) {
+    const float constant = single[SINGLE_NODE_B + c];
+#pragma unroll
+    for (int v = 0; v < NP; v++) x[v] = constant;
+#pragma unroll
+    for (int k = 0; k < KN; k++) {
+      const float weight = single[SINGLE_NODE + k * H + c];
+#pragma unroll
+      for (int v = 0; v < NP; v++) x[v] += channels[v * CHANNELS + k] * weight;
+    }
+  } else {  // all are asked for at once
+    const int k = c % H;
+#pragma unroll
+    for (int v = 0; v < NP; v++) {
+      const int i = min(v, n - 1) * H + k;
+      x[v] = c < 2 * H ? before(i) : after(i);
+    }
+  }
+#pragma unroll
+  for (int v = 0; v < NP; v++)
+    if (v >= n) x[v] = -INFINITY;
 }
 

@@ -131,12 +131,6 @@ DEVICE void channel_product(const half_t* channels, const uint4* weights, int ti
   }
 }
 
-// The same parts, of nothing.
-template <class Use>
-DEVICE void each_part(int tiles, Use use) {
-  for (int t = warp() / 4; t < tiles; t += WARPS / 4) use(16 * t, 32 * (warp() % 4));
-}
-
 // use(row, column, x, y) for the pairs of numbers of a part.
 template <class Use>
 DEVICE void each_pair(int row, int column, float (&c)[4][4], Use use) {
@@ -145,6 +139,28 @@ DEVICE void each_pair(int row, int column, float (&c)[4][4], Use use) {
     const int at = column + 8 * i + lane_column();
     use(row + lane_row(), at, c[i][0], c[i][1]);
     use(row + lane_row() + 8, at, c[i][2], c[i][3]);
+  }
+}
+
+// Four lanes next to each other have pairs of numbers of a row: of each of four blocks of eight columns
+// one. Afterwards each has the block of its place among the four.
+DEVICE uint4 block_of_lane(const unsigned (&w)[4]) {
+  const bool odd = lane() & 1, high = lane() & 2;
+  const unsigned a = from_lane(odd ? w[0] : w[1], 1), b = from_lane(odd ? w[2] : w[3], 1);
+  const unsigned x[4] = {odd ? a : w[0], odd ? w[1] : a, odd ? b : w[2], odd ? w[3] : b};
+  const unsigned c = from_lane(high ? x[0] : x[2], 2), d = from_lane(high ? x[1] : x[3], 2);
+  return high ? uint4{c, d, x[2], x[3]} : uint4{x[0], x[1], c, d};
+}
+
+// use(row, k, eight): the numbers of a part as float16, eight columns from k on a lane. row, column: of
+// the part; made[i][h]: pairs of the i-th of 8 columns, the h-th of 8 rows.
+template <class Use>
+DEVICE void each_eight(int row, int column, const unsigned (&made)[4][2], Use use) {
+#pragma unroll
+  for (int h = 0; h < 2; h++) {
+    const unsigned words[4] = {made[0][h], made[1][h], made[2][h], made[3][h]};
+    const uint4 eight = block_of_lane(words);
+    use(row + lane_row() + 8 * h, column + 8 * (lane() & 3), eight);
   }
 }
 
@@ -266,7 +282,7 @@ template <int S, class Row, class Of>
 DEVICE void add_weighted_rows(float* sums, float* by_warp, int rows, Row row, Of of) {
   const int column = 8 * (lane() & 15);
   float2 sum[S][4] = {};
-#pragma unroll 4
+#pragma unroll (S == 1 ? 8 : 2)
   for (int r = 2 * warp() + (lane() >> 4); r < rows; r += 2 * WARPS) {
     const uint4 x = row(r, column);
     const float2 x2[4] = {unpack2(x.x), unpack2(x.y), unpack2(x.z), unpack2(x.w)};
