@@ -22,6 +22,7 @@ from hint_relic.model.rollout.plan import KERNELS
 
 HERE = Path(__file__).parent
 OPTIONS = ["-O2", "-march=native", "-std=c++17", "-fPIC", "-shared", "-fno-strict-aliasing"]
+OPTIONS += ["-fsanitize=alignment", "-fsanitize-undefined-trap-on-error"]  # the process dies of it
 order = 1  # the seed of the order in which warps run
 
 

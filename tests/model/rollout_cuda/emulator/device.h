@@ -16,10 +16,11 @@
 #include "fiber.h"
 
 typedef unsigned short half_t;
-struct uint4 { unsigned x, y, z, w; };
-struct uint2 { unsigned x, y; };
-struct float2 { float x, y; };
-struct float4 { float x, y, z, w; };
+// As on a GPU, where it is an error to read several numbers at another place. The compiler checks it.
+struct alignas(16) uint4 { unsigned x, y, z, w; };
+struct alignas(8) uint2 { unsigned x, y; };
+struct alignas(8) float2 { float x, y; };
+struct alignas(16) float4 { float x, y, z, w; };
 using std::max;
 using std::min;
 
