@@ -1,11 +1,13 @@
 """What XLA makes of an update for an NVIDIA H200, without one: kernels and bytes of each loop.
 
-    python benchmarks/kernels.py floyd_warshall [--variant baseline] [--seeds 3] [--top 12]
+    python benchmarks/kernels.py floyd_warshall [--variant baseline] [--seeds 3] [--rolled]
 
 It needs JAX's CUDA plugin (`pip install "jax[cuda13]"`), but no GPU: the update on a batch of
 n = 16 is compiled for a GPU that is described below, in a minute or two, and the kernels of every
 loop over steps are listed with what they write and, at most, read. XLA can't try out which kernels
 are fastest that way, so products are cuBLAS' and a few others differ from those of a real run.
+With --rolled, kernels of ours take all steps (`model/rollout/cuda`), and what is left around them
+is listed.
 What counts is time on a GPU: this tells where to look, and which ideas are not worth a GPU's time.
 """
 
@@ -50,9 +52,10 @@ class Kernel(NamedTuple):
     read: int  # at most: where a slice of an array is read, the whole of it is counted
 
 
-def compiled(name: str, variant: str, seeds: int) -> str:
+def compiled(name: str, variant: str, seeds: int, rolled: bool) -> str:
     """The update, as XLA's text for an H200."""
     os.environ["JAX_PLATFORMS"] = "cpu"
+    os.environ.setdefault("JAX_SKIP_CUDA_CONSTRAINTS_CHECK", "1")  # it asks a driver
     os.environ["XLA_FLAGS"] = (
         "--xla_gpu_dot_merger_threshold_mb=1 --xla_gpu_autotune_level=0 "
         "--xla_gpu_enable_triton_gemm=false"  # some of those have no settings but tried-out ones
@@ -67,6 +70,11 @@ def compiled(name: str, variant: str, seeds: int) -> str:
 
     config = replace(preset(variant, name), seeds=seeds, sizes=(SIZE,), batch_size=BATCH)
     jax.default_backend = lambda: "gpu"  # some things are put in other words for one
+    if rolled:
+        from hint_relic.model.rollout.cuda import call, driver
+
+        call.starts_on("CUDA", lambda what: None)
+        driver.available = lambda: True
     begun = begin(config)
     topology: Any = topologies.get_topology_desc(
         "h200", platform="cuda", topology="1x1x1", target_config=H200
@@ -82,9 +90,11 @@ def size_of(shape: str) -> int:
     return sum(BYTES.get(t, 4) * math.prod(map(int, filter(None, d.split(",")))) for t, d in arrays)
 
 
-def loops(text: str) -> dict[str, list[Kernel]]:
-    """The kernels of each loop's body; none for a body of a few steps of bookkeeping."""
+def loops(text: str, rolled: bool) -> dict[str, list[Kernel]]:
+    """The kernels of each loop's body, or of what is in no loop; none for a few of bookkeeping."""
     bodies = {*re.findall(r"while\(.*?body=%?([\w.\-]+)", text)}
+    if rolled:
+        bodies |= {*re.findall(r"ENTRY %?([\w.\-]+)", text)}
     found: dict[str, list[Kernel]] = {}
     sizes: dict[str, int] = {}
     body = ""
@@ -112,12 +122,13 @@ def main() -> None:
     parser.add_argument(
         "--top", type=int, default=12, help="kernels to list, those that write most"
     )
+    parser.add_argument("--rolled", action="store_true", help="our kernels take all steps")
     options = parser.parse_args()
     sys.path.insert(0, str(ROOT / "src"))
     start = time.monotonic()
-    text = compiled(options.algorithm, options.variant, options.seeds)
+    text = compiled(options.algorithm, options.variant, options.seeds, options.rolled)
     print(f"compiled in {time.monotonic() - start:.0f} s")
-    for body, kernels in loops(text).items():
+    for body, kernels in loops(text, options.rolled).items():
         written, read = (sum(getattr(k, x) for k in kernels) for x in ("written", "read"))
         print(f"\n{body}: {len(kernels)} kernels, {written / 1e6:.0f} MB written, "
               f"at most {read / 1e6:.0f} MB read")  # fmt: skip

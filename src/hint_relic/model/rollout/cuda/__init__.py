@@ -1,14 +1,12 @@
 """All steps of a sample by one block of threads, on an NVIDIA GPU of the Hopper generation.
 
-Off by default. These kernels have not run on a GPU yet. An emulator has run them on a CPU, and
-`tests/model/rollout_cuda` compares them with plain JAX. There losses differ by at most 5e-5 of
-themselves, and gradients by 6e-3 of their length. Products read float16, and add in float32.
-Not shown yet: that training on them scores the same, and why two of the cases agree no better with
-JAX that rounds alike.
+They are used wherever they compile and have room; HINT_RELIC_KERNELS=0 leaves all steps to plain
+JAX, which also takes what they can't run (`plan.py`). Products read float16, and add in float32:
+losses differ from plain JAX by at most 5e-5 of themselves, gradients by up to 2e-2 of their length,
+and networks score the same (docs/performance.md, docs/decisions/0008).
 
-To turn them on, set HINT_RELIC_KERNELS to 1. What they can't run (`plan.py`) stays with plain JAX.
-On a GPU run `benchmarks/rollout.py` first: it compares losses, gradients and times with those of
-plain JAX.
+An emulator runs them on a CPU, and `tests/model/rollout_cuda` compares them with plain JAX. On a
+GPU `benchmarks/rollout.py` does; run it after every change here.
 
 plan.py     which networks they can run, and how they lay out what they read and write
 weights.py  a network's layers put together as the kernels read them
