@@ -22,6 +22,7 @@ from ..evaluate.evaluate import Scores, evaluate, over_seeds, prepare
 from ..memory import needs_room
 from ..model.process import Processor
 from ..model.rollout.op import first_time
+from ..model.rollout.plan import KERNELS, available
 from ..objectives.objective import Objective
 from ..types import Batch
 from . import checkpoint
@@ -68,7 +69,10 @@ def train(
             f"updates of {config.seeds} networks (hidden {config.model.hidden}) on "
             f"{config.batch_size} samples of up to {nodes} nodes each"
         )
-        with needs_room(updates, "--batch-size, --seeds or --model.hidden"):
+        lower = "--batch-size, --seeds or --model.hidden"
+        if jax.default_backend() == "gpu" and available():
+            lower += f", or set {KERNELS}=0, which is slower and takes less"
+        with needs_room(updates, lower):
             objective = objective or task.objective(config)
             return _Run(config, task, folder, objective, report).go()
 

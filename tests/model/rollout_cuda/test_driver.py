@@ -10,7 +10,7 @@ import pytest
 
 from hint_relic.model.rollout.cuda import driver
 from hint_relic.model.rollout.cuda.call import Call
-from hint_relic.model.rollout.cuda.plan import Plan
+from hint_relic.model.rollout.cuda.plan import MOST_SHARED, Plan
 
 STREAM, CONTEXT, MODULE, FUNCTION = (0x7F00_0000_1000 * i + 8 for i in range(1, 5))
 STAND_IN = """
@@ -43,6 +43,32 @@ int cuLaunchKernel(address function, unsigned gx, unsigned gy, unsigned gz, unsi
 }
 int cuGetErrorString(int code, const char** text) { *text = "out of patience"; return 0; }
 """
+
+
+class Hopper:
+    compute_capability = "9.0"
+
+
+def test_kernels_are_there_where_one_compiles(monkeypatch):
+    registered = []
+    monkeypatch.setattr(driver.jax, "default_backend", lambda: "gpu")
+    monkeypatch.setattr(driver.jax, "devices", lambda: [Hopper()])
+    for name, found in (("_nvrtc", None), ("_driver", None), ("_attribute", MOST_SHARED)):
+        monkeypatch.setattr(driver, name, lambda *_, found=found: found)
+    monkeypatch.setattr(driver, "_architecture", lambda: "sm_90")
+    monkeypatch.setattr(driver, "starts_on", lambda *given: registered.append(given[0]))
+    monkeypatch.setattr(driver, "_compile", lambda sources, architecture: b"code")
+    assert driver.available.__wrapped__()
+    assert registered == ["CUDA"]
+
+    def fail(sources, architecture):
+        raise RuntimeError("libnvrtc-builtins.so.13.0 is missing")
+
+    monkeypatch.setattr(driver, "_compile", fail)
+    assert not driver.available.__wrapped__()
+    monkeypatch.setattr(Hopper, "compute_capability", "8.0")
+    assert not driver.available.__wrapped__()
+    assert registered == ["CUDA"]
 
 
 class Seen(ctypes.Structure):

@@ -24,6 +24,7 @@ import jax
 from ....algorithms.kernel import cache_root
 from ....errors import UserError
 from ....files import read_bounded, write_atomically
+from ..plan import KERNELS
 from .call import Call, starts_on
 from .plan import MOST_SHARED, THREADS, Plan
 
@@ -141,7 +142,8 @@ def _compile(sources: list[str], architecture: str) -> bytes:
         nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
         log = ctypes.create_string_buffer(size.value)
         nvrtc.nvrtcGetProgramLog(program, log)
-        raise RuntimeError(f"kernels don't compile: {log.value.decode(errors='replace')[:2000]}")
+        said = log.value.decode(errors="replace")[:2000]
+        raise RuntimeError(f"kernels don't compile ({KERNELS}=0 does without): {said}")
     nvrtc.nvrtcGetCUBINSize(program, ctypes.byref(size))
     code = ctypes.create_string_buffer(size.value)
     nvrtc.nvrtcGetCUBIN(program, code)
