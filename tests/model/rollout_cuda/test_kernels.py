@@ -81,14 +81,19 @@ def _padded(hint: np.ndarray, room: int) -> np.ndarray:
     return np.pad(hint, [(0, 0), (0, 0), (0, room - hint.shape[2])] + [(0, 0)] * (hint.ndim - 3))
 
 
-def compiled(function: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:
-    """For all networks. What is traced is new each time: it depends on what is patched."""
+def compiled(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
+    """For all networks, with other weights if told. What is traced is new each time: it depends on
+    what is patched."""
     one = jax.jit(jax.vmap(lambda *x: function(*x)), compiler_options=QUICKLY)
     program = one.lower(*arguments).compile()
-    return lambda: jax.tree.map(np.asarray, program(*arguments))
+
+    def run(weights: Any = arguments[0]) -> Any:
+        return jax.tree.map(np.asarray, program(weights, *arguments[1:]))
+
+    return run
 
 
-def trained(case: Case) -> Callable[[], Any]:
+def trained(case: Case) -> Callable[..., Any]:
     """((loss, its parts), gradient)"""
 
     def loss(weights, batch, key):
@@ -159,9 +164,10 @@ CASES = {
 }
 
 
-# These agree with plain JAX, but no better with JAX that rounds alike. That a maximum is another
-# one there is a guess: why is not known yet.
-OTHER_MAXIMA = ("classes compared with views", "views that are told their hints")
+# Here JAX that rounds is no steadier than that: a millionth more or less of each weight has other
+# numbers rounded up, and moves the gradient by as much as it is away from the kernels'.
+DRAWS = 12
+UNSTEADY = ("classes compared with views", "views that are told their hints")
 
 
 def apart(case: Case, found: Any, same: Any) -> Apart:
@@ -208,8 +214,14 @@ def test_losses_and_gradients(name, monkeypatch):
     by_kernels = with_kernels(trained, made)
     found = by_kernels()
     within(apart(made, found, with_loops(trained, made)()), PLAIN)
-    if name not in OTHER_MAXIMA:
-        within(apart(made, found, with_rounding(trained, made)()), ROUNDED)
+    by_rounding = with_rounding(trained, made)
+    same, most = by_rounding(), ROUNDED
+    for seed in range(DRAWS if name in UNSTEADY else 0):
+        noise = 1 + 1e-6 * np.random.default_rng(seed).standard_normal(made.weights.shape)
+        moved = apart(made, by_rounding(np.float32(made.weights * noise)), same)
+        print("moved", moved)
+        most = Apart(*(max(x, 2 * y) for x, y in zip(most, moved)))
+    within(apart(made, found, same), most)
 
     # Warps in another order find the same, to the last digit: none waits too little for another.
     monkeypatch.setattr(emulator, "order", 2)
