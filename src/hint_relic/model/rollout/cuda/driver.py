@@ -10,6 +10,7 @@ import ctypes
 import glob
 import hashlib
 import site
+import struct
 import sys
 import threading
 from collections.abc import Iterator
@@ -160,6 +161,11 @@ def _prepare(plan: Plan) -> None:
     _compiling[plan] = _compiler.submit(compiled, plan, _architecture())
 
 
+@cache
+def _shared_bytes(plan: Plan, name: str) -> int:
+    return plan.shared_bytes(name)
+
+
 _loaded: dict[tuple[int, Plan, str], Any] = {}
 _loading = threading.Lock()
 
@@ -185,7 +191,7 @@ def _function(context: int, plan: Plan, name: str) -> Any:
             code = _compiling[plan].result()
             _checked(_driver().cuModuleLoadData(ctypes.byref(module), code))
             _checked(_driver().cuModuleGetFunction(ctypes.byref(function), module, name.encode()))
-            size = plan.shared_bytes(name)
+            size = _shared_bytes(plan, name)
             _checked(_driver().cuFuncSetAttribute(function, _DYNAMIC_SHARED, size))
             _loaded[key] = function
         return _loaded[key]
@@ -195,19 +201,12 @@ def start(call: Call) -> None:
     """Start a kernel on XLA's stream."""
     stream = call.stream()
 
-    class Arguments(ctypes.Structure):
-        _fields_ = [
-            ("arrays", ctypes.c_uint64 * len(call.arrays)),
-            ("samples", ctypes.c_int),
-            ("room", ctypes.c_int),
-        ]
-
-    arrays = (ctypes.c_uint64 * len(call.arrays))(*call.arrays)
-    arguments = Arguments(arrays, call.samples, call.room)
+    given = struct.pack(f"{len(call.arrays)}Q2i", *call.arrays, call.samples, call.room)
+    arguments = ctypes.create_string_buffer(given, len(given))
     pointers = (ctypes.c_void_p * 1)(ctypes.addressof(arguments))
     with _context_of(stream) as context:
         function = _function(context, call.plan, call.name)
-        size = call.plan.shared_bytes(call.name)
+        size = _shared_bytes(call.plan, call.name)
         grid, block = (call.blocks, 1, 1), (THREADS, 1, 1)
         _checked(
             _driver().cuLaunchKernel(
