@@ -82,7 +82,7 @@ VARIANTS = {
                 "optimiser": OptimiserConfig(learning_rate=5e-4, decay=True, clip=0.3, skip=100.0),
                 "choose_at": 48,
             },
-            "mst_prim": _UNDECAYED,
+            "mst_prim": {"model": replace(_REVERSED, memory=False), **_TOLD},  # hints are enough
             "quicksort": _UNDECAYED,
             "heapsort": _UNDECAYED,
             "insertion_sort": {"optimiser": OptimiserConfig(learning_rate=2e-3, decay=True)},

@@ -99,7 +99,8 @@ class _Run:
             self._check_step()
         self.keep = jax.tree.map(jnp.array, self.keep)  # own buffers: updates donate them
         self.known = folder.trim_metrics(partial(_stays, self.step))
-        folder.write_json("environment.json", environment())
+        self.environment = environment()  # what was loaded: the files may change while we run
+        folder.write_json("environment.json", self.environment)
         self.programs = Programs(self.layout, objective, config)
         with stream_for(config, task) as stream:
             self.meter = empty_meter(objective, self.layout, self.keep.state, stream.batch(0))
@@ -356,7 +357,7 @@ class _Run:
                 "waited_for_data_s": self.waited,
             },
             "memory": memory(),
-            **environment(),
+            **self.environment,
         }
         self.folder.write_json("result.json", result)
         return result
