@@ -264,6 +264,9 @@ def test_trace_of_own_input(capsys, tmp_path, monkeypatch):
     code, out, _ = call(capsys, "trace", "heapsort", "--input", "-")
     assert code == 0
     assert "5 2 8" in out
+    code, out, _ = call(capsys, "trace", "heapsort", "--input", "5,2,8")
+    assert code == 0
+    assert "5 2 8" in out
 
 
 def test_trace_of_bad_input(capsys, monkeypatch):
@@ -438,13 +441,14 @@ def test_the_readme_s_python_runs(tmp_path, monkeypatch, capsys):
     names: dict[str, object] = {}
     for block in blocks("python"):
         exec(block, names)
-    assert "[1 1 0]" in capsys.readouterr().out
-    assert (tmp_path / "bfs-val.npz").is_file()
+    out = capsys.readouterr().out
+    assert "[1. 2. 5. 8.] outputs: 100.0 % right" in out
+    assert "'input/A': (4, 16, 16)" in out
+    assert (tmp_path / "runs/small/result.json").is_file()
 
 
 def test_the_readme_s_data_commands_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "graph.json").write_text('{"nodes": 3, "edges": [[0, 1, 0.5], [1, 2]]}')
     lines = [line for block in blocks("") for line in block.splitlines()]
     commands = [shlex.split(line, comments=True) for line in lines if line.startswith("hint-relic")]
     extra = {"algorithms": ["--no-steps"], "trace": [], "export": [], "augment": []}

@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from hint_relic.cli import main
-from hint_relic.cli_solve import is_literal, models_table, plain, shown
+from hint_relic.cli_solve import models_table, plain, shown
+from hint_relic.data.user_input import is_literal
 from hint_relic.terminal import console
 from reasoner.tiny import TINY, untrained
 

@@ -82,9 +82,9 @@ class Trace:
     """number of items or nodes to draw"""
     seed: Annotated[Whole, option("S", "(default: 0)")] = None
     """seed to draw them with"""
-    input: Annotated[str | None, option("FILE")] = None
-    """run your own array or graph instead: JSON, a line of numbers, or lines `from to weight`
-    (`-`: standard input)"""
+    input: Annotated[str | None, option("INPUT")] = None
+    """run your own array or graph instead: the input itself, such as 5,2,8,1 or JSON, or a file:
+    JSON, numbers, or lines `from to weight` (`-`: standard input)"""
     json: Flag = False
     """print JSON instead of tables"""
 
@@ -100,7 +100,7 @@ def trace(options: Trace) -> None:
     with progress() as bar:
         bar.add_task(f"running {options.name} (the first time, compiling it)", total=None)
         if options.input is not None:
-            result = user_input.run(options.name, user_input.read(options.input))
+            result = user_input.run(options.name, user_input.given(options.input))
         else:
             size = 8 if options.size is None else options.size
             result = draw_trace(options.name, size, options.seed or 0)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import tyro
 
-from .cli_solve import decode, is_literal
 from .errors import UserError
 from .terminal import Flag, Whole, option, progress
 
@@ -86,7 +85,7 @@ def given(options: Play) -> Any:
         raise UserError("--input is not drawn: leave out --size, or --input")
     if options.seed is not None and not options.view:
         raise UserError("--input is not drawn: leave out --seed, or --input")
-    return decode(options.input) if is_literal(options.input) else user_input.read(options.input)
+    return user_input.given(options.input)
 
 
 def requested(options: Play, value: Any) -> Recording:

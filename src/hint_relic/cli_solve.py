@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,9 +11,6 @@ import tyro
 from .cli_train import _numbers
 from .errors import UserError
 from .terminal import Flag, Whole, console, option, print_json, progress
-
-FILE_ENDINGS = (".json", ".txt", ".csv", ".tsv", ".edges", ".edgelist", ".graphml", ".xml")
-
 
 # --- hint-relic solve ----------------------------------------------------------------------------
 
@@ -42,10 +38,10 @@ class Solve:
 
 def solve(options: Solve) -> None:
     from .algorithms import get
-    from .data.user_input import read
+    from .data.user_input import given
 
     get(options.name)
-    value = decode(options.input) if is_literal(options.input) else read(options.input)
+    value = given(options.input)
     fields = {} if options.source is None else {"source": _node(value, options.source)}
     with progress() as bar:
         task = bar.add_task("loading", total=None)
@@ -65,28 +61,6 @@ def solve(options: Solve) -> None:
     screen.print(answer_table(answer))
     if options.check:
         print(answer.check())
-
-
-def is_literal(text: str) -> bool:
-    """Is it the input itself? A file that is there, or a word that can only mean one, is not."""
-    if text == "-":
-        return False
-    try:
-        there = Path(text).is_file()
-    except (OSError, ValueError):  # too long for a path
-        there = False
-    looks_like_one = text.lower().endswith(FILE_ENDINGS) or os.sep in text.split("\n")[0]
-    return not there and (text.lstrip()[:1] in set('[{"<') or not looks_like_one)
-
-
-def decode(text: str) -> Any:
-    """Text of the command line: JSON, or plain text for the algorithm's own form."""
-    from .data import user_input
-
-    text = text.strip()
-    if not text:
-        raise UserError("--input is empty; give an array or a graph, such as --input 5,2,8,1")
-    return user_input.decode(text, "--input") if text[0] in '[{"' else text
 
 
 def _node(value: Any, word: str) -> Any:

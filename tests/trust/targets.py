@@ -258,7 +258,7 @@ def _input(name: str, content: bytes) -> None:
         text = content.decode("utf-8-sig").strip()
     except ValueError:
         return
-    value = user_input.decode(text, "it") if text[:1] in tuple('[{"') else text
+    value = user_input.decode(text, "it")
     arguments(get(name), take(get(name), value, {}).value)
 
 

@@ -5,6 +5,7 @@ What an input looks like for which algorithm is in `forms.py`.
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from .forms import FORMS, WrongFormError
 from .splits import check_nodes, first_trace
 
 MAX_FILE = 2**28  # bytes
+FILE_ENDINGS = (".json", ".txt", ".csv", ".tsv", ".edges", ".edgelist", ".graphml", ".xml")
 DERIVED = frozenset({"pos", "adj", "string"})  # inputs that follow from the others
 
 
@@ -46,6 +48,23 @@ def arguments(algorithm: Algorithm, value: Any) -> tuple[tuple[Any, ...], int]:
     return inputs, check_nodes(algorithm, size)
 
 
+def given(text: str) -> Any:
+    """What `--input` says: the input itself, such as 5,2,8, or a file (`-`: standard input)."""
+    return decode(text.strip(), "--input") if is_literal(text) else read(text)
+
+
+def is_literal(text: str) -> bool:
+    """Is it the input itself? A file that is there, or a word that can only mean one, is not."""
+    if text == "-":
+        return False
+    try:
+        there = Path(text).is_file()
+    except (OSError, ValueError):  # too long for a path
+        there = False
+    looks_like_one = text.lower().endswith(FILE_ENDINGS) or os.sep in text.split("\n")[0]
+    return not there and (text.lstrip()[:1] in set('[{"<') or not looks_like_one)
+
+
 def read(path: str) -> Any:
     """What a file (`-`: standard input) holds: decoded JSON, or text if it isn't JSON."""
     source = "standard input" if path == "-" else path
@@ -62,11 +81,11 @@ def read(path: str) -> Any:
         raise UserError(f"{source} is not text in UTF-8; give JSON or plain numbers") from None
     if len(raw) > MAX_FILE:
         raise UserError(f"{source} is larger than {MAX_FILE >> 20} MB; give a smaller input")
-    if not text:
-        raise UserError(f"{source} is empty; give an input")
-    return decode(text, source) if text[0] in '[{"' else text
+    return decode(text, source)
 
 
 def decode(text: str, source: str) -> Any:
-    """The value of some JSON text."""
-    return decode_json(text, source)
+    """What a text says: decoded JSON, or the text itself, for the algorithm's own form."""
+    if not text:
+        raise UserError(f"{source} is empty; give an array or a graph, such as 5,2,8,1")
+    return decode_json(text, source) if text[0] in '[{"' else text
