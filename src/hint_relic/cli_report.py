@@ -28,6 +28,8 @@ class Report:
     """write the tables beside it as LaTeX, too"""
     markdown: Flag = False
     """write the table in one beside it as Markdown, too"""
+    svg: Flag = False
+    """write the table in one beside it as a picture, too"""
 
 
 def report(options: Report) -> None:
@@ -35,6 +37,7 @@ def report(options: Report) -> None:
 
     from .cli import version
     from .report.export import to_csv, to_latex, to_markdown
+    from .report.figure import to_svg
     from .report.gather import gather
     from .report.page import coverage, page
 
@@ -53,6 +56,8 @@ def report(options: Report) -> None:
         texts[out.with_suffix(".tex")] = to_latex(findings)
     if options.markdown:
         texts[out.with_suffix(".md")] = to_markdown(findings)
+    if options.svg:
+        texts[out.with_suffix(".svg")] = to_svg(findings)
     for file, text in texts.items():
         write_atomically(file, text.encode(errors="replace"))
     print(coverage(findings))

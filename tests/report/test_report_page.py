@@ -133,13 +133,14 @@ def test_latex_text_is_escaped():
 # --- the command -------------------------------------------------------------------------------
 
 
-def test_the_command_writes_page_csv_latex_and_markdown(folder, capsys):
-    assert main(["report", str(folder), "--csv", "--latex", "--markdown"]) == 0
+def test_the_command_writes_page_csv_latex_markdown_and_picture(folder, capsys):
+    assert main(["report", str(folder), "--csv", "--latex", "--markdown", "--svg"]) == 0
     assert "2 of the 105 cells" in capsys.readouterr().out
     assert (folder / "report.html").read_text().startswith("<!doctype html>")
     assert (folder / "report.csv").exists()
     assert (folder / "report.tex").exists()
     assert (folder / "report.md").read_text().startswith("| algorithm |")
+    assert (folder / "report.svg").read_text().startswith("<svg ")
     assert not [item for item in folder.iterdir() if item.name.startswith(".")]
     assert main(["report", str(folder)]) == 0  # its own output is no run folder
     assert "2 of the 105 cells" in capsys.readouterr().out
