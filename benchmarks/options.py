@@ -32,7 +32,7 @@ OPTIONS: dict[str, dict[str, dict[str, Any]]] = {
     "KL through the view only": {"objective": {"stop_gradient": "input"}},
     "KL through the input only": {"objective": {"stop_gradient": "view"}},
     "positive left out below": {"objective": {"positive_in_denominator": False}},
-    "sums, not means": {"objective": {"reduce": "sum"}},
+    "sums instead of means": {"objective": {"reduce": "sum"}},
     "temperature 0.5": {"objective": {"temperature": 0.5}},
     "views of any size": {"view": {"nodes": "random"}},
     "positions kept": {"view": {"positions": "kept"}},

@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
@@ -77,8 +78,18 @@ def environment() -> dict[str, Any]:
         "devices": jax.device_count(),
         "cpus": os.cpu_count(),
         "kernels": available(),
-        "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+        "command": _command(),
     }
+
+
+def _command() -> str:
+    """How this process was started, as one would type it."""
+    program, module = sys.argv[0], getattr(sys.modules["__main__"], "__spec__", None)
+    if module is not None and program == module.origin:  # python -m
+        name = f"python -m {module.name.removesuffix('.__main__')}"
+    else:
+        name = Path(program).name
+    return " ".join([name, *map(shlex.quote, sys.argv[1:])])
 
 
 def _is_result(found: Any) -> bool:
