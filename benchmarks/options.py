@@ -15,13 +15,15 @@ import argparse
 import json
 import statistics
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from hint_relic.config import TrainConfig, from_dict, to_dict
 from hint_relic.train.loop import train
 from hint_relic.train.programs import keep_compiled_programs
-from hint_relic.variants import PROXY, preset
+from hint_relic.variants import preset, proxy
+from hint_relic.worker import merged
 from machine import machine
 
 OUT = Path(__file__).resolve().parent / "results" / "options.json"
@@ -47,12 +49,9 @@ class ScoredError(Exception):
 
 def config_of(algorithm: str, option: str, steps: int, seeds: int) -> TrainConfig:
     """The proxy of `hint_relic`, with one option changed."""
-    values = to_dict(preset("hint_relic", algorithm))
-    small = {**PROXY, "steps": steps, "seeds": seeds, "validate_every": 500}
-    for part in (small, OPTIONS[option]):
-        for name, value in part.items():
-            values[name] = values[name] | value if isinstance(value, dict) else value
-    return from_dict(TrainConfig, values)
+    small = proxy(preset("hint_relic", algorithm))
+    values = to_dict(replace(small, steps=steps, seeds=seeds, validate_every=500))
+    return from_dict(TrainConfig, merged(values, OPTIONS[option]))
 
 
 def measure(config: TrainConfig) -> dict[str, Any]:

@@ -53,19 +53,15 @@ def train_defaults(arguments: list[str]) -> Train:
     values: dict[str, Any] = {}
     if (file := _given(arguments, "--config")) is not None:
         values = read_toml(Path(file))
-    from .algorithms import get
-    from .variants import PROXY, preset
+    from .variants import preset, proxy
     from .worker import merged
 
     variant = _given(arguments, "--variant") or values.get("variant", "baseline")
     algorithm = _algorithm(arguments)
-    base = to_dict(preset(str(variant), algorithm))
+    base = preset(str(variant), algorithm)
     if "--proxy" in arguments:
-        base = merged(base, PROXY)
-        base["choose_at"] = min(base["choose_at"], max(base["validation_sizes"]))
-        if algorithm:
-            base["sizes"] = tuple(n for n in base["sizes"] if get(algorithm).draws(n) is None)
-    settings = from_dict(TrainConfig, merged(base, {**values, "variant": variant}))
+        base = proxy(base)
+    settings = from_dict(TrainConfig, merged(to_dict(base), {**values, "variant": variant}))
     return Train(name="", settings=settings)
 
 

@@ -94,15 +94,21 @@ VARIANTS = {
 }
 
 
-# A small version of the experiment, to screen ideas on two CPU cores in minutes: learn from
-# arrays of up to 8, look at fresh ones of 16 and 32. The test split is not for that.
-PROXY = {
-    "steps": 2500,
-    "sizes": (3, 4, 5, 6, 7, 8),
-    "validate_every": 250,
-    "validation_sizes": (16, 32),
-    "model": {"hidden": 32},
-}
+def proxy(config: TrainConfig) -> TrainConfig:
+    """A small version of a run, to screen ideas on two CPU cores in minutes: learn from arrays of
+    up to 8, look at fresh ones of 16 and 32. The test split is not for that."""
+    from .algorithms import get
+
+    algorithm = get(config.algorithm)
+    return replace(
+        config,
+        steps=2500,
+        sizes=tuple(n for n in (3, 4, 5, 6, 7, 8) if algorithm.draws(n) is None),
+        validate_every=250,
+        validation_sizes=(16, 32),
+        choose_at=min(config.choose_at, 32),
+        model=replace(config.model, hidden=32),
+    )
 
 
 def preset(variant: str, algorithm: str = "") -> TrainConfig:
