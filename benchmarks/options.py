@@ -65,7 +65,6 @@ def measure(config: TrainConfig) -> dict[str, Any]:
             return
         of_sizes = [record["average"], *(record[f"average_{size}"] for size in SIZES[1:])]
         found["scores"][record["step"]] = [[round(100 * x, 2) for x in seeds] for seeds in of_sizes]
-        found["elapsed_s"] = round(record["elapsed_s"], 1)
         if record["step"] == config.steps:
             raise ScoredError
 
