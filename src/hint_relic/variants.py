@@ -72,6 +72,7 @@ VARIANTS = {
             "dfs": _TOLD,  # it has no views
             "strongly_connected_components": {"sizes": tuple(range(10, 17)), "choose_at": 48},
             "topological_sort": _TOLD,  # better with hint losses
+            "dag_shortest_paths": {"model": ModelConfig(hints=Hints.NONE), **_TOLD},  # better without
             "floyd_warshall": {
                 "model": replace(_FOLLOWED, feedback=Feedback.HARD_ON_EVAL),
                 "optimiser": OptimiserConfig(learning_rate=3e-3, decay=True),
