@@ -35,6 +35,7 @@ class Variant:
 
 
 _PLAIN, _REVERSED = ModelConfig(), ModelConfig(reversal=True)
+_NO_HINTS = ModelConfig(hints=Hints.NONE)
 _FOLLOWED = ModelConfig(edge_pointers=EdgePointers.FOLLOWED)
 _UNTOLD = ObjectiveConfig(hints=0.0)
 _CONTRASTIVE = replace(_UNTOLD, contrastive=1.0)
@@ -44,7 +45,7 @@ _TOLD = {"objective": ObjectiveConfig(), "choose_at": 48}
 _UNDECAYED = {"model": _REVERSED, "optimiser": OptimiserConfig(), "choose_at": 48}
 
 VARIANTS = {
-    "no_hints": Variant("no hints at all", ModelConfig(hints=Hints.NONE)),
+    "no_hints": Variant("no hints at all", _NO_HINTS),
     "baseline": Variant("Triplet-GMPNN", _PLAIN),
     "baseline_reversal": Variant("with pointer reversal", _REVERSED),
     "hint_relic_no_kl": Variant("reversal, contrastive", _REVERSED, _CONTRASTIVE, _SEARCHED),
@@ -72,7 +73,7 @@ VARIANTS = {
             "dfs": _TOLD,  # it has no views
             "strongly_connected_components": {"sizes": tuple(range(10, 17)), "choose_at": 48},
             "topological_sort": _TOLD,  # better with hint losses
-            "dag_shortest_paths": {"model": ModelConfig(hints=Hints.NONE), **_TOLD},  # better without
+            "dag_shortest_paths": {"model": _NO_HINTS, **_TOLD},  # better without any
             "floyd_warshall": {
                 "model": replace(_FOLLOWED, feedback=Feedback.HARD_ON_EVAL),
                 "optimiser": OptimiserConfig(learning_rate=3e-3, decay=True),
