@@ -158,6 +158,7 @@ CASES = {
     "masks of nodes, classes of graphs": ("graham_scan", "baseline", 5, {}),
     "classes and numbers of edges, no pointers": ("lcs_length", "baseline", 8, {}),
     "states alone": ("minimum", "no_hints", 5, {}),
+    "states and triplets of the last step": ("mst_prim", "no_hints", 5, {}),
     "compared with views": ("heapsort", "hint_relic", 4, {}),
     "classes compared with views": ("strongly_connected_components", "hint_relic", 4, {}),
     "views that are told their hints": ("topological_sort", "hint_relic_no_kl", 4, PARTS),

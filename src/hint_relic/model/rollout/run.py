@@ -15,7 +15,7 @@ from ..encode import Channels, Encoding
 from ..layers import Linear
 from .compare import Projections
 from .op import Problems, Task, Views, no_views, roll
-from .pieces import Last, Logits, Start
+from .pieces import Logits, Start
 from .plan import Plan
 from .weights import put_together
 
@@ -65,7 +65,11 @@ def roll_out(
     rolled = roll(task, layers, problems, projections, views)
     forth, back, nodes = (jnp.moveaxis(x, 2, 0) for x in rolled.alike)
     alike = dict(zip(pointers, zip(forth, back))) | dict(zip(classes, nodes))
-    last = _features(network, encoding, rolled.last, live)
+    node, edge, graph, triplets = rolled.last
+    one = jnp.ones((*edge.shape[:-1], 1))
+    known = Channels(node[..., 2 * h :], jnp.concatenate([edge, one], axis=-1), graph)
+    before, after = node[..., h : 2 * h], node[..., :h]
+    last = features(network, encoding, known, before, after, triplets, live)
     return Rollout(predictions(plan, rolled.logits, live), last, alike)
 
 
@@ -92,20 +96,19 @@ def predictions(plan: Plan, logits: Logits, live: Array) -> dict[str, Array]:
     return out
 
 
-def _node_features(network: Any, encoding: Encoding, node: Array) -> Array:
-    """Encoded nodes, states and next states, as decoders read them."""
-    h = network.config.hidden
-    encoded = encoding.node(node[..., 2 * h :])
-    return jnp.concatenate([encoded, node[..., h : 2 * h], node[..., :h]], axis=-1)
+def features(
+    network: Any,
+    encoding: Encoding,
+    known: Channels,
+    before: Array,
+    after: Array,
+    triplets: Array,
+    live: Array,
+) -> Features:
+    """What decoders read of one step of each problem.
 
-
-def _features(network: Any, encoding: Encoding, last: Last, live: Array) -> Features:
-    one = jnp.ones((*last.edge.shape[:-1], 1))
-    return Features(
-        _node_features(network, encoding, last.node),
-        jnp.concatenate([last.edge, one], axis=-1),
-        network.processor.triplets.messages(last.triplets),
-        encoding.graph(last.graph),
-        live,
-        (),
-    )
+    known: channels, with a constant one over edges; before, after: the state; triplets: features.
+    """
+    node = jnp.concatenate([encoding.node(known.node), before, after], axis=-1)
+    edges = network.processor.triplets.messages(triplets)
+    return Features(node, known.edge, edges, encoding.graph(known.graph), live, ())

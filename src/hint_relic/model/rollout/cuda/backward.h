@@ -15,7 +15,7 @@ struct Backward {
   const unsigned char* larger;
   // what is wanted of the results of `forward`
   const float *of_hidden, *of_node_h, *of_edge_h, *of_graph_h;
-  const float *of_node_logits, *of_edge_logits, *of_pointers, *of_graph_logits;
+  const float *of_node_logits, *of_edge_logits, *of_pointers, *of_graph_logits, *of_last_triplets;
   const half_t* of_reps;          // of those that are compared, times a power of two
   const float* of_reps_scale;     // one over that; 0 if nothing is wanted
   float *of_z, *of_gate, *of_norm, *of_decoded, *of_node, *of_graph;  // of room steps
@@ -201,6 +201,16 @@ KERNEL backward(Backward a) {
     clear(of_graph, 8);
     each(n * 4 * F, [&](int i) { of_z[i / (4 * F) * Z + 4 * H + i % (4 * F)] = 0.f; });
 
+    const bool last = t + 1 == me.steps;
+    const Numbers of_last{me.of(a.of_last_triplets, PAIRS * F)};
+    const Given<unsigned> winners_then{me.at(a.triplet_winners, t, PAIRS * F)};
+    const auto put_of_features = [&](int r, int f, float x) {
+      const int at = r * F + f;
+      const unsigned who = winners_then[at];
+      if (last) x += of_last[(rows.first(r) * NP + rows.second(r)) * F + f];
+      of_features[at] = x, shares[at] = x / ones_in(who), who_won[at] = who;
+    };
+
     if (P + SE > 0) {
       const Numbers triplets{me.at(a.triplets, t, PAIRS * F)};
       each(ROWS * F, [&](int i) {
@@ -372,15 +382,16 @@ KERNEL backward(Backward a) {
             else if (lane_row() == 0)
               add2(sums + SUM_TRI_OUT_B + column, back * c[0], back * c[1]);
           });
-      const Given<unsigned> winners_then{me.at(a.triplet_winners, t, PAIRS * F)};
       narrow_product(one, half + HALF_TRI_OUT_T, tiles, [&](int row, float(&c)[4]) {
         for (int i = 0; i < 4; i++) {
-          const int r = row + lane_row() + i / 2 * 8, at = r * F + lane_column() + i % 2;
-          if (r >= pairs) continue;
-          const unsigned who = winners_then[at];
-          of_features[at] = back * c[i], shares[at] = back * c[i] / ones_in(who), who_won[at] = who;
+          const int r = row + lane_row() + i / 2 * 8;
+          if (r < pairs) put_of_features(r, lane_column() + i % 2, back * c[i]);
         }
       });
+    } else if (last) {
+      each(pairs * F, [&](int item) { put_of_features(item / F, item % F, 0.f); });
+    }
+    if (P + SE > 0 || last) {
       wait_for_all();
 
       // To the nodes and edges of the triplets that were largest. Lanes have the same `other`, and

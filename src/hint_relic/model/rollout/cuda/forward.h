@@ -8,6 +8,7 @@ struct Forward {
   const float *single, *node_in, *edge_in, *graph_in, *node_start, *edge_start, *graph_start;
   float *hidden, *node_h, *edge_h, *graph_h;                        // of room + 1 steps
   float *node_logits, *edge_logits, *pointers, *graph_logits;       // of room steps
+  float* last_triplets;                                             // of a sample's last step
   half_t* reps;
   float *sent, *before_norm, *before_gate, *gate, *best;            // written down
   unsigned* winners;
@@ -62,6 +63,8 @@ KERNEL forward(Forward a) {
   me.clear_rest(a.graph_logits, GD_);
   me.clear_rest(a.pooled, 3 * H);
   me.clear_rest(a.pointers, P_ * PAIRS);
+  float* last_triplets = me.of(a.last_triplets, PAIRS * F);
+  if (n < NP) clear(last_triplets, PAIRS * F);
   wait_for_all();
   rows.set(n);
   read_channels(channels, n, node_in, edge_in, graph_in, {me.of(a.node_start, NP * KNH_)},
@@ -190,10 +193,10 @@ KERNEL forward(Forward a) {
       *reinterpret_cast<unsigned*>(read + v * READ_STRIDE + c) = pack(next.x, next.y);
     });
     wait_for_all();
-    if (!DECODES) continue;
 
     // ---- triplets: for each edge (j, k) the largest over i, and edge messages
-    if (P + SE > 0) {
+    const bool last = t + 1 == me.steps;  // outputs are read there, by the caller
+    if (P + SE > 0 || last) {
       float *about_j = about, *about_k = about + PAIRS * F;
       float* triplets = me.at(a.triplets, t, PAIRS * F);
       unsigned* who_won = me.at(a.triplet_winners, t, PAIRS * F);
@@ -222,14 +225,16 @@ KERNEL forward(Forward a) {
           for (int c = 0; c < KE; c++) top += channel(edge, row, c) * w[c * 3 * F + 2 * F + f];
           triplets[item] = top;
           who_won[item] = who;
+          if (last) last_triplets[(j * NP + k) * F + f] = top;
         } else {
           top = 0.f;
         }
         put_channel(features, row, f, top);
       });
       wait_for_all();
-      build_edge_messages(one, features, half, single, tiles);
+      if (P + SE > 0) build_edge_messages(one, features, half, single, tiles);
     }
+    if (!DECODES) continue;
     node_product<READ, 2>(read, READ_STRIDE, half + HALF_DEC_NODE, DN, n, [&](int v, int c, float x, float y) {
       const float2 z{x + single[SINGLE_DEC_B + c], y + single[SINGLE_DEC_B + c + 1]};
       *reinterpret_cast<float2*>(decoded + v * DN_STRIDE + c) = z;

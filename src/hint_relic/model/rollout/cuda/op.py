@@ -31,7 +31,8 @@ class Start(NamedTuple):
 class Rolled(NamedTuple):
     """What comes of all steps, step first; zeros for steps that are not taken.
 
-    The state and the hints' channels are those before each step, and after the last.
+    The state and the hints' channels are those before each step, and after the last; triplets are
+    the features of each sample's last step.
     """
 
     hidden: Float[Array, "steps+1 samples n h"]
@@ -42,6 +43,7 @@ class Rolled(NamedTuple):
     edge_logits: Float[Array, "steps samples n n se"]
     pointers: Float[Array, "steps samples p n n"]
     graph_logits: Float[Array, "steps samples gd"]
+    triplets: Float[Array, "samples n n f"]
 
 
 class Tape(NamedTuple):
@@ -88,6 +90,7 @@ def _results(plan: Plan, samples: int, room: int) -> tuple[Rolled, Any, Tape]:
         _shape(full, *now, n, n, of["SE_"]),
         _shape(full, *now, of["P_"], n, n),
         _shape(full, *now, of["GD_"]),
+        _shape(full, samples, n, n, F),
     )
     representations = _shape(jnp.float16, *now, of["P_"], n, n, H)
     of_nodes = _shape(full, *now, n, H)

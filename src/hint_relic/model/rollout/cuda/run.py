@@ -1,13 +1,12 @@
 """Problems rolled out by the kernels, as `rollout/run.py` rolls them out on a CPU.
 
-The kernels give what decoders of hints say, the states, and how alike pointers are. Plain JAX does
-the rest: what decoders read at each problem's last step, and how alike classes of nodes are.
+The kernels give what decoders of hints say, the states, the triplets of each problem's last step,
+and how alike pointers are. Plain JAX does the rest: how alike classes of nodes are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import jax
@@ -15,13 +14,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from ....config import ModelConfig
-from ...decode import Features
 from ...encode import Channels, Encoding, join_channels
 from ...layers import Linear
 from .. import plan as usual
 from ..op import Views
 from ..pieces import Logits
-from ..run import Rollout, predictions
+from ..run import Rollout, features, predictions
 from . import driver
 from .op import Pairs, Start, roll
 from .plan import Plan, plan_for
@@ -65,10 +63,10 @@ def roll_out(
 
     # the channels of hints before each step, and after the last: without what pads them
     fed = Channels(*(x[..., : y.shape[-1]] for x, y in zip(rolled[1:4], hints, strict=True)))
-    before, who = steps - 1, jnp.arange(len(steps))
-    hidden, known = jax.tree.map(lambda x: x[before, who], (rolled.hidden, fed))
-    read_at = jax.vmap(partial(_features, network, encoding))
-    last = read_at(join_channels(given, known), hidden, live)
+    who = jnp.arange(len(steps))
+    before, after = rolled.hidden[steps - 1, who], rolled.hidden[steps, who]
+    known = join_channels(given, jax.tree.map(lambda x: x[steps - 1, who], fed))
+    last = features(network, encoding, known, before, after, rolled.triplets, live)
 
     alike: dict[str, Any] = {}
     if found is not None:
@@ -95,21 +93,6 @@ def _stacked(projections: list[tuple[Linear, Linear]]) -> Layers:
         "second": second.weight,
         "second_b": second.bias,
     }
-
-
-def _features(
-    network: Any, encoding: Encoding, known: Channels, hidden: Array, live: Array
-) -> Features:
-    """One step of a problem by the network's processor: what decoders read."""
-    node, graph = encoding.node(known.node), encoding.graph(known.graph)
-    after, edges = network.processor(
-        network.processor.prepare(encoding.edge),
-        *(node, known.edge, graph, hidden),
-        live[:, None] & live,
-        live,
-    )
-    read = jnp.concatenate([node, hidden, after], axis=-1)
-    return Features(read, known.edge, edges, graph, live, ())
 
 
 def _node_features(
