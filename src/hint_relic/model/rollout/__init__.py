@@ -9,5 +9,5 @@ kernels.py   all steps: the two functions that are compiled
 ahead.py     that while XLA compiles, too
 op.py        both as one differentiable function of a batch; run.py: of a network's problems
 call.py      how XLA's programs call it; tiles.py, bits.py: what it asks of the machine
-cuda/        the same idea on a GPU, off unless asked for
+cuda/        the same idea on a GPU of the Hopper generation
 """
