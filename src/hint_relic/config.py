@@ -29,6 +29,13 @@ class Feedback(StrEnum):
     SOFT = "soft"  # softmax and sigmoid: gradients flow through
     HARD = "hard"  # arg-max and threshold: none do
     HARD_ON_EVAL = "hard_on_eval"  # soft in training, hard in evaluation
+    SHARPER_ON_EVAL = "sharper_on_eval"  # soft; in evaluation sharper, the more nodes beyond 16
+
+    def when(self, training: bool) -> Feedback:
+        """Which of those that don't depend on that: soft, hard or, in evaluation alone, sharper."""
+        if self is Feedback.HARD_ON_EVAL:
+            return Feedback.SOFT if training else Feedback.HARD
+        return Feedback.SOFT if training and self is Feedback.SHARPER_ON_EVAL else self
 
 
 class EdgePointers(StrEnum):
@@ -61,7 +68,8 @@ class ModelConfig:
     hints: Hints = Hints.FEEDBACK
     """decode hints and feed them back, decode them only, or neither"""
     feedback: Feedback = Feedback.SOFT
-    """feed hints back as shares, or as decisions (always, or when scoring only)"""
+    """feed hints back as shares, or as decisions (always, or when scoring only), or as shares that
+    are sharpened when inputs are scored that are larger than 16"""
     reversal: bool = False
     """give every pointer hint reversed as well"""
     edge_pointers: EdgePointers = EdgePointers.AVERAGED

@@ -136,6 +136,23 @@ def test_steps_without_memory(variant, monkeypatch):
     agree(rolled, case.found())
 
 
+@pytest.mark.parametrize(
+    ("algorithm", "variant", "memory"),
+    [
+        ("dijkstra", "baseline_reversal", False),
+        ("strongly_connected_components", "baseline", True),  # every location and kind
+        pytest.param("heapsort", "baseline_views", True, marks=pytest.mark.slow),
+    ],
+)
+def test_decisions_fed_back(algorithm, variant, memory, monkeypatch):
+    model = ModelConfig(hidden=12, memory=memory, feedback=Feedback.HARD)
+    case = Case(small(algorithm, variant, model=model))
+    assert case.task.rolls(case.config)
+    rolled = case.found()
+    monkeypatch.setattr(Executor, "plan", lambda *_: None)
+    agree(rolled, case.found())
+
+
 @pytest.mark.parametrize("variant", ["baseline", "hint_relic"])
 def test_padding_changes_nothing(variant, monkeypatch):
     """Batches of a small size in the room of a large one, whose samples have fewer steps."""
@@ -184,7 +201,6 @@ def plan_of(monkeypatch, algorithm="bfs", **settings):
         ("bfs", {"gated": False}),
         ("bfs", {"layer_norm": False}),
         ("bfs", {"fully_connected": False}),
-        ("bfs", {"feedback": Feedback.HARD}),
         ("bfs", {"hints": Hints.DECODED}),
         ("floyd_warshall", {}),
         ("floyd_warshall", {"edge_pointers": EdgePointers.FOLLOWED}),

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, ArrayLike, Bool, Float, Int, PRNGKeyArray
 
-from ..config import EdgePointers, Feedback, Hints, ModelConfig
+from ..config import EdgePointers, Hints, ModelConfig
 from ..spec import POINTERS, Field, Kind, Location, Spec, Stage, of_stage
 from ..types import Batch, Problem
 from .decode import Bundle, Features, new_decoder
@@ -203,10 +203,7 @@ class Executor:
             by_stage[name in self.hints][name] = decoder
         self.decode_hints = Bundle(by_stage[True], encoding.edge)
         self.decode_outputs = Bundle(by_stage[False], encoding.edge)
-        feedback = network.config.feedback
-        self.hard = feedback == Feedback.HARD or (
-            feedback == Feedback.HARD_ON_EVAL and not training
-        )
+        self.feedback = network.config.feedback.when(training)
 
     def begin(self, problem: Problem) -> tuple[Given, State]:
         nodes = problem.inputs["pos"].shape[0]
@@ -242,7 +239,7 @@ class Executor:
         after, features = self._process(given, state)
         seen = self._see(features)
         fed = {
-            k: fed_back(field, seen.predicted[k], given.live, self.hard)
+            k: fed_back(field, seen.predicted[k], given.live, self.feedback)
             for k, field in self.network.hints.fields
         }
         # A problem that is done stays before its last step, where its outputs are read.
@@ -280,8 +277,10 @@ class Executor:
         return loop(step, states, first, end, room, add_up=add_up)
 
     def plan(self, nodes: int) -> Plan | None:
-        """How machine code of ours takes all steps of a problem at once (`roll`), where it can."""
-        if type(self.network.processor) is not Processor or self.hard:
+        """How machine code of ours takes all steps of a problem at once (`roll`), as in training,
+        where it can."""
+        usual = type(self.network.processor) is Processor
+        if not usual or self.feedback is not self.network.config.feedback.when(training=True):
             return None
         fields = self.network.inputs.fields, self.network.hints.fields
         if jax.default_backend() == "gpu":

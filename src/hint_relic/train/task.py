@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..algorithms import Augmentation
-from ..config import Drawn, Feedback, Hints, TrainConfig, ViewSource
+from ..config import Drawn, Hints, TrainConfig, ViewSource
 from ..data import Protocol, Stream
 from ..data.shape import single_precision, trim
 from ..data.splits import SPLITS, sample, split
@@ -62,7 +62,7 @@ class Task:
         model, views = config.model, config.objective.needs_views
         if jax.default_backend() != "cpu" or self.processor is not Processor:
             return False
-        if model.feedback is Feedback.HARD or not (config.objective.normalise or not views):
+        if views and not config.objective.normalise:
             return False
         nodes = self.protocol.algorithm.nodes(max(self.protocol.sizes(config.sizes))) + views
         hints = of_stage(self.spec, Stage.HINT) if model.hints is not Hints.NONE else {}

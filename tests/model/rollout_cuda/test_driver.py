@@ -104,7 +104,7 @@ def test_what_is_said_to_the_driver(tmp_path, monkeypatch):
     )
     library = ctypes.CDLL(str(tmp_path / "cuda.so"))
     seen = Seen.in_dll(library, "seen")
-    plan = Plan((), (), True, 16)
+    plan = Plan((), (), True, False, 16)
     monkeypatch.setattr(driver, "_driver", lambda: library)
     monkeypatch.setattr(driver, "_architecture", lambda: "sm_90")
     monkeypatch.setattr(

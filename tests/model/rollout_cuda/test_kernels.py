@@ -326,5 +326,5 @@ def test_blocks_have_the_room_they_need():
     made = case_of("strongly_connected_components", "baseline_reversal", 4)
     network = made.layout.unflatten(made.weights[0])
     for nodes in range(1, of_kernels.MOST_NODES + 1):
-        plan = of_kernels.Plan(network.inputs.fields, network.hints.fields, True, nodes)
+        plan = of_kernels.Plan(network.inputs.fields, network.hints.fields, True, False, nodes)
         assert max(map(plan.shared_bytes, of_kernels.KERNELS)) <= of_kernels.MOST_SHARED

@@ -165,7 +165,7 @@ def step_back(
     layers, turned, scaled, scaled_channels = known
     h, f, pointers, ends, edge_columns, of_nodes = sizes_of(layers)
     pairs, columns, graph_columns = n * n, layers.dec_b.shape[1], layers.pooled.shape[1]
-    node_feeds, edge_feeds, graph_feeds, pointer_feeds, hands_on_state = feeds
+    node_feeds, edge_feeds, graph_feeds, pointer_feeds, hands_on_state, decided = feeds
     known_edge, known_graph = tape.edge.shape[1], tape.graph.shape[1]
     node_inputs = tape.node.shape[1] - 2 * h
     edge_inputs, graph_inputs = known_edge - pointers, known_graph
@@ -213,7 +213,8 @@ def step_back(
 
     # ---- from what is wanted of logits, and of what is fed back, to edge messages and nodes
     copy(of_logits.node[t, :n], of_decoded[:, of_nodes:])
-    if not last:
+    fed_back = not last and not decided  # decisions hand nothing back
+    if fed_back:
         next_node = tape.node[(t + 1) * n : (t + 2) * n]
         for i in range(len(node_feeds)):
             kind, column, channel, width = node_feeds[i]
@@ -231,7 +232,7 @@ def step_back(
         channel = edge_inputs + pointer_feeds[p, 2]
         copy(of_logits.pointers[t, p, :n, :n], back.of_pointer)
         for v in range(n):
-            if not last:
+            if fed_back:
                 for u in range(n):
                     back.turn[u] = tape.edge[(t + 1) * pairs + v * n + u, channel]
                     back.of_turn[u] = of_edge_next[v * n + u, channel]
@@ -268,7 +269,7 @@ def step_back(
     if edge_columns:
         for u in range(n):
             copy(of_logits.edge[t, u, :n], of_edge_logits[u * n : (u + 1) * n])
-        if not last:
+        if fed_back:
             for i in range(len(edge_feeds)):
                 kind, column, channel, width = edge_feeds[i]
                 channel += edge_inputs
@@ -290,7 +291,7 @@ def step_back(
                     of_edge[r, k] += x * layers.dec_edge[k, pointers * h + c]
     if graph_columns:
         copy(of_logits.graph[t : t + 1], of_graph_logits)
-        if not last:
+        if fed_back:
             for i in range(len(graph_feeds)):
                 kind, column, channel, width = graph_feeds[i]
                 channel += graph_inputs

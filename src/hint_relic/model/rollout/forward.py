@@ -26,7 +26,7 @@ from .pieces import (
     point,
     pooled_nodes,
     positive_rows,
-    shares,
+    share_or_decide,
     triplet_features,
 )
 from .tiles import times
@@ -120,7 +120,7 @@ def step(t, n, steps, feeds, layers, sample, compared_as, representations):
     h, f, pointers, ends, edge_columns, of_nodes = sizes_of(layers)
     pairs = n * n
     decoded_nodes, graph_columns = layers.dec_b.shape[1] - of_nodes, layers.pooled.shape[1]
-    node_feeds, edge_feeds, graph_feeds, pointer_feeds, hands_on_state = feeds
+    node_feeds, edge_feeds, graph_feeds, pointer_feeds, hands_on_state, decide = feeds
     node_inputs, edge_inputs = start.node.shape[1], start.edge.shape[2]
     graph_inputs = len(start.graph)
     over_edges = pointers + edge_columns > 0
@@ -237,23 +237,23 @@ def step(t, n, steps, feeds, layers, sample, compared_as, representations):
         kind, column, channel, width = node_feeds[i]
         channel += 2 * h + node_inputs
         given = decoded[:, of_nodes + column : of_nodes + column + width]
-        feed(kind, given, node_after[:, channel : channel + width])
+        feed(kind, decide, given, node_after[:, channel : channel + width])
     for i in range(len(edge_feeds)):
         kind, column, channel, width = edge_feeds[i]
         channel += edge_inputs
         for u in range(n):
             feed(
-                kind, logits.edge[t, u, :n, column : column + width],
+                kind, decide, logits.edge[t, u, :n, column : column + width],
                 edge_after[u * n : (u + 1) * n, channel : channel + width],
             )  # fmt: skip
     for i in range(len(graph_feeds)):
         kind, column, channel, width = graph_feeds[i]
         channel += graph_inputs
         given = logits.graph[t : t + 1, column : column + width]
-        feed(kind, given, graph_after[:, channel : channel + width])
+        feed(kind, decide, given, graph_after[:, channel : channel + width])
     for i in range(len(pointer_feeds)):
         channel = edge_inputs + pointer_feeds[i, 2]
         for v in range(n):
-            shares(logits.pointers[t, i, v, :n], scratch.shared)
+            share_or_decide(decide, logits.pointers[t, i, v, :n], scratch.shared)
             for u in range(n):
                 edge_after[v * n + u, channel] = scratch.shared[u]

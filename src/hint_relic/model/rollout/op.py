@@ -241,7 +241,7 @@ def _least() -> tuple[Task, Any, tuple[Rolled, Tape], Any]:
     def one(*shape: int, dtype: Any = np.float32) -> Any:
         return np.zeros(shape, dtype)
 
-    task = Task(Plan((), (), memory=True), room=1)
+    task = Task(Plan((), (), memory=True, hard=False), room=1)
     channels = one(1, 1, 0), one(1, 1, 1, 0), one(1, 0)
     nobody = one(1, dtype=np.int32)
     problems = Problems(Start(*channels, *channels), nobody, nobody)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...algorithms.kernel import loose_helper as helper
-from .plan import CATEGORICAL, MASK, MASK_ONE
+from .plan import CATEGORICAL, MASK_ONE, SCALAR
 
 Array = Any
 ZERO, ONE, TINY = np.float32(0.0), np.float32(1.0), np.float32(1e-5)
@@ -262,18 +262,40 @@ def shares(row, out):
 
 
 @helper
-def feed(kind, logits, out):
-    """Decoded hints of nodes, edges or the graph, a row of columns each, as channels."""
+def decision(row, out):
+    """All for the largest, or the first of equals."""
+    best = 0
+    for i in range(len(row)):
+        best = i if row[i] > row[best] else best
+        out[i] = ZERO
+    out[best] = ONE
+
+
+@helper
+def feed(kind, decide, logits, out):
+    """Decoded hints of nodes, edges or the graph, a row of columns each, as channels: shares, or
+    decisions."""
     rows, width = logits.shape
     if kind == MASK_ONE:
-        shares(logits[:, 0], out[:, 0])
+        share_or_decide(decide, logits[:, 0], out[:, 0])
         return
     for r in range(rows):
         if kind == CATEGORICAL:
-            shares(logits[r], out[r])
+            share_or_decide(decide, logits[r], out[r])
+        elif kind == SCALAR:
+            copy(logits[r : r + 1], out[r : r + 1])
         else:
             for c in range(width):
-                out[r, c] = sigmoid(logits[r, c]) if kind == MASK else logits[r, c]
+                x = logits[r, c]
+                out[r, c] = (ONE if x > ZERO else ZERO) if decide else sigmoid(x)
+
+
+@helper
+def share_or_decide(decide, row, out):
+    if decide:
+        decision(row, out)
+    else:
+        shares(row, out)
 
 
 @helper

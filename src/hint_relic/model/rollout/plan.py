@@ -10,7 +10,7 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
-from ...config import Hints, ModelConfig
+from ...config import Feedback, Hints, ModelConfig
 from ...spec import POINTERS, Field, Kind, Location
 from ..encode import home, is_edge_pointer
 
@@ -47,24 +47,26 @@ def _is_pointer(field: Field) -> bool:
 
 
 class Feeds(NamedTuple):
-    """What a step hands on: the hints of nodes, edges, the graph, and pointers, as rows of numbers,
-    and whether it hands on its state."""
+    """What a step hands on: the hints of nodes, edges, the graph, and pointers, as rows of numbers;
+    whether it hands on its state, and hints as decisions instead of shares."""
 
     node: np.ndarray
     edge: np.ndarray
     graph: np.ndarray
     pointers: np.ndarray
     state: bool
+    decisions: bool
 
 
 @dataclass(frozen=True)
 class Plan:
     """The fields of a network's inputs, and of the hints that it decodes and feeds back; whether
-    steps hand their state on."""
+    steps hand their state on, and hints as decisions."""
 
     inputs: Fields
     hints: Fields
     memory: bool
+    hard: bool
 
     def channels(self, location: Location) -> tuple[int, int]:
         """How many channels inputs and hints have at a location."""
@@ -105,7 +107,7 @@ class Plan:
         node, edge, graph, points = (
             np.array(x, np.int64).reshape(-1, 4) for x in [*others, pointers]
         )
-        return Feeds(node, edge, graph, points, self.memory)
+        return Feeds(node, edge, graph, points, self.memory, self.hard)
 
 
 def available() -> bool:
@@ -120,7 +122,7 @@ def available() -> bool:
 
 
 def plan_for(config: ModelConfig, inputs: Fields, hints: Fields, nodes: int) -> Plan | None:
-    """The plan of a network with the usual processor, or None where it can't be rolled out.
+    """The plan of training a network with the usual processor; None where it can't be rolled out.
 
     hints: those that it decodes and feeds back.
     """
@@ -134,4 +136,5 @@ def plan_for(config: ModelConfig, inputs: Fields, hints: Fields, nodes: int) -> 
     unusual = any(is_edge_pointer(field) for _, field in (*inputs, *hints))
     if not usual or unusual or any(x.kind is Kind.PERMUTATION_POINTER for _, x in hints):
         return None
-    return Plan(inputs, hints, config.memory)
+    hard = config.feedback.when(training=True) is Feedback.HARD
+    return Plan(inputs, hints, config.memory, hard)

@@ -238,9 +238,10 @@ def plan_for(
     config: ModelConfig, inputs: usual.Fields, hints: usual.Fields, nodes: int
 ) -> Plan | None:
     """The plan of a network with the usual processor, or None where no kernels run it."""
-    if usual.plan_for(config, inputs, hints, nodes) is None or not config.memory:
+    plan = usual.plan_for(config, inputs, hints, nodes)
+    if plan is None or plan.hard or not plan.memory:
         return None
-    plan = Plan(inputs, hints, config.memory, nodes)
+    plan = Plan(inputs, hints, plan.memory, plan.hard, nodes)
     fits = (
         (config.hidden, config.triplets) == (H, F)
         and nodes <= MOST_NODES

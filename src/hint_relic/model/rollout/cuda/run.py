@@ -51,7 +51,8 @@ def roll_out(
 
     What is given and what is returned is as in `rollout/run.py`.
     """
-    plan = Plan(plan.inputs, plan.hints, plan.memory, live.shape[1], tuple(pointers))
+    nodes = live.shape[1]
+    plan = Plan(plan.inputs, plan.hints, plan.memory, plan.hard, nodes, tuple(pointers))
     steps = jnp.clip(steps.astype(jnp.int32), 1, room)
     start = Start(*given, *hints, live.sum(1, dtype=jnp.int32), steps)
     layers = put_together(network, encoding, plan)
