@@ -73,6 +73,18 @@ def test_evaluate_draws_fresh_samples_like_a_split(run, capsys):
     assert (scores["samples"], scores["fresh"]) == (32, False)
 
 
+def test_evaluate_feeds_hints_back_in_another_way(run, capsys):
+    found = {}
+    for feedback in ("soft", "hard"):
+        asked = ["--sizes", "16", "--samples", "4", "--feedback", feedback, "--json"]
+        assert main(["evaluate", str(run), *asked]) == 0
+        found[feedback] = json.loads(capsys.readouterr().out)
+        assert found[feedback]["feedback"] == feedback
+    assert main(["evaluate", str(run), "--sizes", "16", "--samples", "4", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == found["soft"]
+    assert found["hard"]["scores"] != found["soft"]["scores"]
+
+
 def test_evaluate_scores_a_reasoner_by_name_or_file(capsys):
     for source in ("bfs", str(shipped()["bfs"])):
         assert main(["evaluate", source, "--sizes", "8", "--samples", "4", "--json"]) == 0
@@ -98,6 +110,7 @@ def test_evaluate_scores_a_reasoner_by_name_or_file(capsys):
         (["evaluate", "bsf"], "unknown run folder or reasoner 'bsf'; did you mean 'bfs'"),
         (["evaluate", "lcs_length"], "no trained reasoner for lcs_length is shipped"),
         (["evaluate", "bfs", "--weights", "best"], "only a run folder"),
+        (["evaluate", "bfs", "--feedback", "harder"], "unknown feedback 'harder'"),
         (["evaluate", "nowhere", "--sizes", "big"], "whole numbers"),
         (["evaluate", "nowhere", "--sizes", "4", "--split", "test"], "not both"),
         (["evaluate", "nowhere", "--split", "tset"], "did you mean 'test'"),

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import tyro
 
-from .config import TrainConfig, from_dict, to_dict
+from .config import Feedback, TrainConfig, from_dict, to_dict
 from .errors import UserError
 from .files import read_bounded
 from .terminal import Flag, Whole, console, option, print_json, progress
@@ -243,6 +243,8 @@ class Evaluate:
     """how many fresh samples of each size; with --split, as many fresh ones drawn like the split"""
     weights: Annotated[str | None, option("KIND", "(default: best)")] = None
     """of a run folder: best (on validation) or best_average"""
+    feedback: Annotated[str | None, option("KIND", "(default: as in training)")] = None
+    """feed hints back in another way: soft, hard or sharper_on_eval"""
     json: Flag = False
     """print JSON instead of tables"""
 
@@ -258,6 +260,8 @@ def evaluate(options: Evaluate) -> None:
     if options.split is not None:
         choose("split", options.split, [k for k in SPLITS if k != "train"])
     trained, weights = _networks(options.run, options.weights)
+    if options.feedback is not None:
+        trained = trained.fed_back(Feedback(choose("feedback", options.feedback, Feedback)))
     split = options.split or "test"
     found = {}
     with progress() as bar:
@@ -280,7 +284,8 @@ def evaluate(options: Evaluate) -> None:
                 **summary(trained_scores),
             }
     if options.json:
-        print_json({"run": options.run, "weights": weights, "scores": found})
+        feedback = trained.config.model.feedback.value
+        print_json({"run": options.run, "weights": weights, "feedback": feedback, "scores": found})
         return
     screen = console()
     for title, scores in found.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..config import TrainConfig, from_dict
+from ..config import Feedback, TrainConfig, from_dict
 from ..data.splits import FRESH_SEED
 from ..errors import UserError, choose
 from ..files import read_json
@@ -41,6 +41,12 @@ class Trained:
         progress: Callable[[float], None] = lambda share: None,
     ) -> list[Scores]:
         return evaluate(self.networks, self.task.spec, batch, hints=hints, progress=progress)
+
+    def fed_back(self, feedback: Feedback) -> Trained:
+        """The same networks, with hints fed back in another way."""
+        model = replace(self.config.model, feedback=feedback)
+        networks = replace(self.networks, config=model)
+        return replace(self, config=replace(self.config, model=model), networks=networks)
 
 
 def read_config(folder: Path) -> TrainConfig:
