@@ -36,6 +36,7 @@ class Variant:
 
 _PLAIN, _REVERSED = ModelConfig(), ModelConfig(reversal=True)
 _NO_HINTS = ModelConfig(hints=Hints.NONE)
+_HINTS_ALONE = replace(_REVERSED, memory=False, feedback=Feedback.SHARPER_ON_EVAL)
 _FOLLOWED = ModelConfig(edge_pointers=EdgePointers.FOLLOWED)
 _UNTOLD = ObjectiveConfig(hints=0.0)
 _CONTRASTIVE = replace(_UNTOLD, contrastive=1.0)
@@ -84,7 +85,7 @@ VARIANTS = {
                 "optimiser": OptimiserConfig(learning_rate=5e-4, decay=True, clip=0.3, skip=100.0),
                 "choose_at": 48,
             },
-            "mst_prim": {"model": replace(_REVERSED, memory=False), **_TOLD},  # hints are enough
+            "mst_prim": {"model": _HINTS_ALONE, **_TOLD},
             "quicksort": _UNDECAYED,
             "heapsort": _UNDECAYED,
             "insertion_sort": {"optimiser": OptimiserConfig(learning_rate=2e-3, decay=True)},
