@@ -200,8 +200,8 @@ def models_table(cards: dict[str, tuple[dict[str, Any], int]]) -> Any:
 class Pack:
     """Make one small file of a run: its best seed on validation, rounded, with its scores."""
 
-    run: Annotated[Path, tyro.conf.Positional, option("RUN")]
-    """the run folder"""
+    run: Annotated[str, tyro.conf.Positional, option("RUN|NAME|FILE")]
+    """the run folder; or a reasoner to score anew, by the name of its algorithm or its file"""
     out: Annotated[Path, option("FILE", "(required)")]
     """where to write, such as heapsort.safetensors"""
     weights: Annotated[str | None, option("KIND", "(default: best_average)")] = None
@@ -212,6 +212,8 @@ class Pack:
     """how many fresh samples of each size"""
     choose_at: Annotated[Whole, option("N", "(default: as validation chose)")] = None
     """compare all seeds on fresh samples of this size, and take the best there"""
+    feedback: Annotated[str | None, option("KIND", "(default: as in training)")] = None
+    """feed hints back in another way: soft, hard or sharper_on_eval"""
     json: Flag = False
     """print the card as JSON instead of a table"""
 
@@ -226,7 +228,7 @@ def pack(options: Pack) -> None:
         task = bar.add_task("reading the run", total=None)
         card = make(
             options.run, options.out, weights=options.weights, sizes=sizes, samples=samples,
-            choose_at=options.choose_at or 0,
+            choose_at=options.choose_at or 0, feedback=options.feedback,
             report=lambda what, share: bar.update(
                 task, description=what, total=1.0, completed=share
             ),

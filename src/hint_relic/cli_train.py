@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import tyro
 
-from .config import Feedback, TrainConfig, from_dict, to_dict
+from .config import TrainConfig, from_dict, to_dict
 from .errors import UserError
 from .files import read_bounded
 from .terminal import Flag, Whole, console, option, print_json, progress
@@ -260,8 +260,7 @@ def evaluate(options: Evaluate) -> None:
     if options.split is not None:
         choose("split", options.split, [k for k in SPLITS if k != "train"])
     trained, weights = _networks(options.run, options.weights)
-    if options.feedback is not None:
-        trained = trained.fed_back(Feedback(choose("feedback", options.feedback, Feedback)))
+    trained = trained.fed_back(options.feedback)
     split = options.split or "test"
     found = {}
     with progress() as bar:

@@ -325,6 +325,14 @@ class TrainConfig:
             raise UserError(f"objective.temperature must be positive, not {objective.temperature}")
 
 
+def with_feedback(config: TrainConfig, feedback: str | None) -> TrainConfig:
+    """The same settings, with hints fed back in another way, if told."""
+    if feedback is None:
+        return config
+    kind = Feedback(choose("feedback", feedback, Feedback))
+    return dataclasses.replace(config, model=dataclasses.replace(config.model, feedback=kind))
+
+
 def to_dict(config: Any) -> dict[str, Any]:
     """A config as plain JSON values."""
     return _plain(dataclasses.asdict(config))

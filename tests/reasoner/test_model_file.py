@@ -72,6 +72,21 @@ def test_seeds_can_be_compared_at_another_size(run, tmp_path, packed):
     assert card["seed"] == int(np.argmax(scores))
 
 
+def test_a_reasoner_can_be_packed_once_more(packed, tmp_path):
+    """Its weights and how they came about stay, its scores are new."""
+    out, card = packed
+    again = pack(out, tmp_path / "x", sizes=(6,), samples=4, feedback="hard")
+    fresh = {"scores", "outputs", "test_split"}
+    assert {k: v for k, v in again.items() if k not in fresh} == {
+        k: v for k, v in card.items() if k not in fresh
+    }
+    assert set(again["scores"]) == {"6"}
+    assert Reasoner.load(tmp_path / "x").network.config.feedback == "hard"
+    for name, array in load_file(tmp_path / "x").items():
+        np.testing.assert_array_equal(array, load_file(out)[name])
+    assert pack(out, tmp_path / "x", sizes=(5,), samples=4) == card
+
+
 def test_scores_are_those_of_the_rounded_weights(packed):
     out, card = packed
     reasoner = Reasoner.load(out)
@@ -93,7 +108,14 @@ def test_all_kinds_of_weights_are_found(run, kind):
                 np.testing.assert_array_equal(a.weight[1], b.weight)
 
 
-def test_pack_refuses_what_it_cannot_do(run, tmp_path):
+def test_pack_refuses_what_it_cannot_do(run, tmp_path, packed):
+    for told in ({"weights": "last"}, {"choose_at": 6}):
+        with pytest.raises(UserError, match="only a run folder"):
+            pack(packed[0], tmp_path / "x", **told)
+    with pytest.raises(UserError, match="no trained reasoner for lcs_length"):
+        pack("lcs_length", tmp_path / "x")
+    with pytest.raises(UserError, match="did you mean 'hard'"):
+        pack(run, tmp_path / "x", feedback="harder")
     with pytest.raises(UserError, match="not a run folder"):
         pack(tmp_path, tmp_path / "x")
     with pytest.raises(UserError, match="did you mean 'last'"):

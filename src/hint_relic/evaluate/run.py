@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..config import Feedback, TrainConfig, from_dict
+from ..config import TrainConfig, from_dict, with_feedback
 from ..data.splits import FRESH_SEED
 from ..errors import UserError, choose
 from ..files import read_json
@@ -42,11 +42,10 @@ class Trained:
     ) -> list[Scores]:
         return evaluate(self.networks, self.task.spec, batch, hints=hints, progress=progress)
 
-    def fed_back(self, feedback: Feedback) -> Trained:
-        """The same networks, with hints fed back in another way."""
-        model = replace(self.config.model, feedback=feedback)
-        networks = replace(self.networks, config=model)
-        return replace(self, config=replace(self.config, model=model), networks=networks)
+    def fed_back(self, feedback: str | None) -> Trained:
+        """The same networks, with hints fed back in another way, if told."""
+        config = with_feedback(self.config, feedback)
+        return replace(self, config=config, networks=replace(self.networks, config=config.model))
 
 
 def read_config(folder: Path) -> TrainConfig:

@@ -22,6 +22,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ..algorithms import ALGORITHMS
 from ..config import TrainConfig, from_dict, to_dict
 from ..data import Protocol
 from ..errors import UserError
@@ -164,6 +165,19 @@ def _check(path: Path, header: dict[str, Any], design: Design) -> None:
     design.config.check()
     if kinds != {HALF} or shapes != dict(zip(design.layout.names, design.layout.shapes)):
         raise wrong
+
+
+def find(source: str | Path) -> Path:
+    """Where a run or a reasoner lies. source: a path, or an algorithm whose reasoner is shipped."""
+    known = shipped()
+    if not isinstance(source, str) or source not in {*known, *ALGORITHMS}:
+        return Path(source)
+    if source not in known:
+        raise UserError(
+            f"no trained reasoner for {source} is shipped; train one with `hint-relic train "
+            f"{source}` and load its run folder"
+        )
+    return known[source]
 
 
 def shipped() -> dict[str, Path]:

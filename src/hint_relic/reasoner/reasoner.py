@@ -79,15 +79,7 @@ class Reasoner:
         seeds the best on validation is taken.
         processor: your own, where the network was trained with one.
         """
-        path = Path(source)
-        known = model_file.shipped()
-        if isinstance(source, str) and (source in known or source in ALGORITHMS):
-            if source not in known:
-                raise UserError(
-                    f"no trained reasoner for {source} is shipped; train one with `hint-relic "
-                    f"train {source}` and load its run folder"
-                )
-            path = known[source]
+        path = model_file.find(source)
         if path.is_dir():
             return cls._from_run(path, weights, processor)
         if weights is not None:
