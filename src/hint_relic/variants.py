@@ -43,6 +43,7 @@ _CONTRASTIVE = replace(_UNTOLD, contrastive=1.0)
 _RELIC = replace(_CONTRASTIVE, kl=1.0)
 _SEARCHED = ViewConfig(walk=ViewWalk.SEARCH)
 _TOLD = {"objective": ObjectiveConfig(), "choose_at": 48}
+_SHARPER = replace(_REVERSED, feedback=Feedback.SHARPER_ON_EVAL)
 _UNDECAYED = {"model": _REVERSED, "optimiser": OptimiserConfig(), "choose_at": 48}
 
 VARIANTS = {
@@ -71,9 +72,9 @@ VARIANTS = {
         optimiser=OptimiserConfig(decay=True),
         choose_at=32,
         instead={
-            "dfs": _TOLD,  # it has no views
+            "dfs": {"model": _SHARPER, **_TOLD},  # it has no views
             "strongly_connected_components": {"sizes": tuple(range(10, 17)), "choose_at": 48},
-            "topological_sort": _TOLD,  # better with hint losses
+            "topological_sort": {"model": _SHARPER, **_TOLD},  # better with hint losses
             "dag_shortest_paths": {"model": _NO_HINTS, **_TOLD},  # better without any
             "floyd_warshall": {
                 "model": replace(_FOLLOWED, feedback=Feedback.HARD_ON_EVAL),
@@ -85,7 +86,7 @@ VARIANTS = {
                 "optimiser": OptimiserConfig(learning_rate=5e-4, decay=True, clip=0.3, skip=100.0),
                 "choose_at": 48,
             },
-            "mst_prim": {"model": _HINTS_ALONE, **_TOLD},
+            "mst_prim": {"model": replace(_SHARPER, memory=False), **_TOLD},  # hints are enough
             "quicksort": _UNDECAYED,
             "heapsort": _UNDECAYED,
             "insertion_sort": {"optimiser": OptimiserConfig(learning_rate=2e-3, decay=True)},
