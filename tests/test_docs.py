@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from hint_relic import cli
+from hint_relic.reasoner.model_file import read_card, shipped
 
 DOCS = Path(__file__).parent.parent / "docs"
 FENCE = re.compile(r"```(\w+)\n(.*?)```", re.S)
@@ -93,3 +94,12 @@ def test_the_first_page_shows_the_results_as_they_are():
 
     assert len(rows("index.md")) == 8
     assert rows("index.md") == rows("results.md")
+
+
+def test_the_table_beyond_the_test_is_that_of_the_shipped_reasoners():
+    told = (DOCS / "results.md").read_text()
+    for name, path in shipped().items():
+        card = read_card(path)
+        scores = [f"{100 * card['scores'][size]:.1f}" for size in ("16", "32", "64", "128")]
+        row = " | ".join([f"| `{name}`", *scores, f"{card['samples']} |"])
+        assert row in told, f"docs/results.md: {row}"
