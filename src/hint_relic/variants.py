@@ -36,7 +36,6 @@ class Variant:
 
 _PLAIN, _REVERSED = ModelConfig(), ModelConfig(reversal=True)
 _NO_HINTS = ModelConfig(hints=Hints.NONE)
-_HINTS_ALONE = replace(_REVERSED, memory=False, feedback=Feedback.SHARPER_ON_EVAL)
 _FOLLOWED = ModelConfig(edge_pointers=EdgePointers.FOLLOWED)
 _UNTOLD = ObjectiveConfig(hints=0.0)
 _CONTRASTIVE = replace(_UNTOLD, contrastive=1.0)
