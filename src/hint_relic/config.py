@@ -15,6 +15,13 @@ from .errors import UserError, choose, shown
 MOST = 2**31 - 1  # of seeds and updates, which a device counts in 32 bits
 
 
+def _take_words(config: Any, where: str, choices: dict[str, type[StrEnum]]) -> None:
+    """Let plain strings stand for a config's choices."""
+    for name, kind in choices.items():
+        value = kind(choose(f"{where}.{name}", getattr(config, name), kind))
+        object.__setattr__(config, name, value)
+
+
 class Hints(StrEnum):
     """How the network uses hints."""
 
@@ -49,6 +56,9 @@ class EdgePointers(StrEnum):
     FOLLOWED = "followed"  # and decoders can keep a pointer, or take over that of another edge
 
 
+MODEL_CHOICES = {"hints": Hints, "feedback": Feedback, "edge_pointers": EdgePointers}
+
+
 @dataclass(frozen=True)
 class ModelConfig:
     """The network. The defaults are Triplet-GMPNN, as Ibarz et al. (2022) train it."""
@@ -74,6 +84,9 @@ class ModelConfig:
     """give every pointer hint reversed as well"""
     edge_pointers: EdgePointers = EdgePointers.AVERAGED
     """pass pointers of edges on averaged, as dm-clrs does, or each to where it points"""
+
+    def __post_init__(self) -> None:
+        _take_words(self, "model", MODEL_CHOICES)
 
 
 class StopGradient(StrEnum):
@@ -188,9 +201,7 @@ class ViewConfig:
     """of Kruskal's new edges: heavier than all old ones, or as drawn"""
 
     def __post_init__(self) -> None:
-        for name, kind in VIEW_CHOICES.items():
-            value = kind(choose(f"view.{name}", getattr(self, name), kind))
-            object.__setattr__(self, name, value)  # a plain string will do, too
+        _take_words(self, "view", VIEW_CHOICES)
 
     @property
     def random_nodes(self) -> bool:

@@ -9,8 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from hint_relic.config import Feedback, ModelConfig
+from hint_relic.config import Feedback, Hints, ModelConfig
 from hint_relic.data import Protocol
+from hint_relic.errors import UserError
 from hint_relic.model.feedback import fed_back
 from hint_relic.model.network import Executor, Network
 from hint_relic.spec import Field, Kind, Location, Stage
@@ -86,3 +87,11 @@ def test_only_larger_inputs_are_scored_otherwise():
     assert (outputs(SOFT, 20) != outputs(SHARPER, 20)).any()
     plans = [Executor(network, training=True).plan(20) for network in networks.values()]
     assert plans[0] == plans[1] is not None
+
+
+def test_a_plain_word_will_do():
+    assert ModelConfig(feedback="hard", hints="none") == ModelConfig(
+        feedback=HARD, hints=Hints.NONE
+    )
+    with pytest.raises(UserError, match=r"unknown model\.feedback 'harder'; did you mean 'hard'"):
+        ModelConfig(feedback="harder")
