@@ -22,11 +22,10 @@ SOFT, HARD, SHARPER = Feedback.SOFT, Feedback.HARD, Feedback.SHARPER_ON_EVAL
 
 
 def fed(kind: Kind, prediction: np.ndarray, nodes: int, feedback: Feedback) -> np.ndarray:
+    """Shares among so many nodes, as they are fed back."""
     live = jnp.arange(prediction.shape[-1]) < nodes
-    given = (
-        jnp.where(live, prediction, -1e9) if kind in (Kind.MASK_ONE, Kind.POINTER) else prediction
-    )
-    return np.asarray(fed_back(Field(Stage.HINT, Location.NODE, kind), given, live, feedback))
+    field = Field(Stage.HINT, Location.NODE, kind)
+    return np.asarray(fed_back(field, jnp.where(live, prediction, -1e9), live, feedback))
 
 
 def logits(*shape: int) -> np.ndarray:

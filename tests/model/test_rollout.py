@@ -127,26 +127,21 @@ def test_it_is_the_loop_over_steps(algorithm, variant, objective, monkeypatch):
     agree(rolled, case.found())
 
 
-@pytest.mark.parametrize("variant", ["baseline_reversal", "hint_relic"])
-def test_steps_without_memory(variant, monkeypatch):
-    case = Case(small("dijkstra", variant, model=ModelConfig(hidden=12, memory=False)))
-    assert case.task.rolls(case.config)
-    rolled = case.found()
-    monkeypatch.setattr(Executor, "plan", lambda *_: None)
-    agree(rolled, case.found())
+FORGETFUL, HARD = {"memory": False}, {"feedback": Feedback.HARD}
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "variant", "memory"),
+    ("algorithm", "variant", "model"),
     [
-        ("dijkstra", "baseline_reversal", False),
-        ("strongly_connected_components", "baseline", True),  # every location and kind
-        pytest.param("heapsort", "baseline_views", True, marks=pytest.mark.slow),
+        ("dijkstra", "baseline_reversal", FORGETFUL),
+        ("dijkstra", "hint_relic", FORGETFUL),
+        ("dijkstra", "baseline_reversal", FORGETFUL | HARD),
+        ("strongly_connected_components", "baseline", HARD),  # every location and kind
+        pytest.param("heapsort", "baseline_views", HARD, marks=pytest.mark.slow),
     ],
 )
-def test_decisions_fed_back(algorithm, variant, memory, monkeypatch):
-    model = ModelConfig(hidden=12, memory=memory, feedback=Feedback.HARD)
-    case = Case(small(algorithm, variant, model=model))
+def test_steps_without_memory_and_decisions_fed_back(algorithm, variant, model, monkeypatch):
+    case = Case(small(algorithm, variant, model=ModelConfig(hidden=12, **model)))
     assert case.task.rolls(case.config)
     rolled = case.found()
     monkeypatch.setattr(Executor, "plan", lambda *_: None)
